@@ -15,7 +15,7 @@ def markers(path: Path) -> Iterator[tuple[str, str]]:
     for node in ast.walk(ast.parse(path.read_bytes())):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "requirement":
             where = f"{path.relative_to(TESTS)}:{node.lineno}"
-            yield from ((where, arg.value if isinstance(arg, ast.Constant) else ast.unparse(arg)) for arg in node.args)
+            yield from ((where, str(arg.value) if isinstance(arg, ast.Constant) else ast.unparse(arg)) for arg in node.args)
 
 
 MARKERS = [marker for path in sorted(TESTS.rglob("*.py")) for marker in markers(path)]
