@@ -1,0 +1,202 @@
+"""One cell of the matrix: a row run with one Codex against one upstream, and all that is wrong with what came of it."""
+
+import asyncio
+import json
+import os
+import re
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from difflib import unified_diff
+from pathlib import Path
+
+from tests.matrix import events
+from tests.matrix.codex import CLIENT_KEY, Done, Home, run
+from tests.matrix.gateway import Gateway, GatewayError, gateway
+from tests.matrix.rows import MCP_WORD, Row, Step
+from tests.scripted import mcp_echo
+from tests.scripted.chat_server import ChatWire
+from tests.scripted.responses_server import ResponsesWire
+from tests.scripted.scenarios import SCRIPTS
+from tests.scripted.script import Json
+from tests.scripted.server import MODEL, Exchange, ScriptedServer, Wire
+
+UPSTREAM_KEY = "key-of-the-upstream"
+
+
+@dataclass(frozen=True, slots=True)
+class Upstream:
+    """A kind of server behind Antiphon, and the flags by which Antiphon is told of it; `direct` is without Antiphon."""
+
+    wire: Wire
+    flags: tuple[str, ...] = ()
+
+
+DIRECT = "direct"
+UPSTREAMS: dict[str, Upstream] = {
+    DIRECT: Upstream(ResponsesWire()),
+    "chat": Upstream(ChatWire(), ("--api", "chat")),
+    "responses": Upstream(ResponsesWire(strict=True), ("--api", "responses")),
+    "openai": Upstream(ResponsesWire(), ("--api", "responses", "--dialect", "openai")),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ran:
+    """What came of one row: each process with its events, what the upstream got, the files, what Antiphon logged."""
+
+    steps: tuple[Done, ...]
+    shown: tuple[list[Json], ...]
+    exchanges: list[Exchange]
+    files: Mapping[str, bytes | None]
+    seconds: float
+    log: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    row: Row
+    upstream: str
+    ran: Ran | None
+    problems: tuple[str, ...] = field(default=())
+
+    @property
+    def name(self) -> str:
+        return f"{self.row.name}-{self.upstream}"
+
+
+def overrides(row: Row, url: str) -> dict[str, str]:
+    """The settings of Codex for a row: the same for direct and for Antiphon, but for the address."""
+    provider: dict[str, object] = {"name": "Scripted", "base_url": url, "wire_api": "responses", "env_key": "SCRIPTED_KEY"}
+    if row.catalogue == "url":
+        provider["model_catalog_url"] = f"{url}/models"
+    settings = {f"model_providers.scripted.{name}": json.dumps(value) for name, value in (provider | dict(row.provider)).items()}
+    if row.mcp:
+        settings["mcp_servers.scripted.command"] = json.dumps(sys.executable)
+        settings["mcp_servers.scripted.args"] = json.dumps([mcp_echo.__file__, MCP_WORD])
+    return {"model": json.dumps(MODEL), "model_provider": '"scripted"', **settings, **row.config}
+
+
+@asynccontextmanager
+async def reached(row: Row, upstream: str, root: Path) -> AsyncIterator[tuple[ScriptedServer, str, str, Gateway | None]]:
+    """The scripted server, the address Codex is given, the key it sends, and Antiphon if it stands between."""
+    kind = UPSTREAMS[upstream]
+    script = row.direct_script if upstream == DIRECT and row.direct_script else row.script
+    key = "wrong" if row.bad_key else UPSTREAM_KEY
+    async with AsyncExitStack() as stack:
+        server = await stack.enter_async_context(ScriptedServer(kind.wire, SCRIPTS[script], UPSTREAM_KEY))
+        if upstream == DIRECT:
+            yield server, server.url, key, None
+        else:
+            between = await stack.enter_async_context(gateway(server.url, kind.flags, key=key, root=root))
+            yield server, between.url, CLIENT_KEY, between
+
+
+async def ran(row: Row, upstream: str, program: Path) -> Ran:
+    """Runs all processes of a row, one after another, in one fresh home."""
+    with tempfile.TemporaryDirectory(prefix="matrix-", ignore_cleanup_errors=True) as folder:
+        root = Path(os.path.realpath(folder))
+        async with reached(row, upstream, root) as (server, url, key, between):
+            home = Home(root=root, key=key, overrides=overrides(row, url))
+            home.fill(row.files)
+            started = time.monotonic()
+            steps = [await _step(row, step, home, program) for step in row.steps]
+            seconds = time.monotonic() - started
+            masks = _places(root, url)
+            return Ran(
+                steps=tuple(steps),
+                shown=tuple([events.replaced(event, masks) for event in events.parsed(done.output)] for done in steps),
+                exchanges=server.exchanges,
+                files={name: _read(home.cwd / name) for name in row.files_after},
+                seconds=seconds,
+                log=between.log_text if between else "",
+            )
+
+
+async def _step(row: Row, step: Step, home: Home, program: Path) -> Done:
+    command = home.command(program, step.prompt, step.arguments)
+    return await run(command, seconds=row.seconds, env=home.environment(), cwd=home.cwd)
+
+
+def _places(root: Path, url: str) -> tuple[tuple[str, str], ...]:
+    return (re.escape(str(root)), "<root>"), (re.escape(url), "<url>"), (r", request id: \S+", "")
+
+
+def _read(path: Path) -> bytes | None:
+    return path.read_bytes() if path.exists() else None
+
+
+def step_problems(step: Step, done: Done, shown: list[Json]) -> Iterator[str]:
+    """Where one process differs from what its row says."""
+    if done.exit is None:
+        yield "took too long and was ended"
+    elif done.exit != step.exit:
+        yield f"exit {done.exit}, expected {step.exit}"
+    last, failure = events.last_message(shown), events.failure(shown)
+    if step.last and last != step.last:
+        yield f"last message {last!r}, expected {step.last!r}"
+    if not re.search(step.error, failure) or (failure and not step.error):
+        yield f"turn failed with {failure!r}, expected {step.error!r}"
+    items = tuple(str(item.get("type")) for item in events.completed(shown))
+    if items != step.items:
+        yield f"items {items}, expected {step.items}"
+    if step.usage is not None and events.usage(shown) != step.usage:
+        yield f"usage {events.usage(shown)}, expected {step.usage}"
+
+
+def problems(row: Row, result: Ran) -> Iterator[str]:
+    """Where a run differs from what its row says."""
+    for number, (step, done, shown) in enumerate(zip(row.steps, result.steps, result.shown, strict=True), 1):
+        for problem in step_problems(step, done, shown):
+            yield f"process {number}: {problem}"
+    if len(result.exchanges) != row.requests:
+        yield f"{len(result.exchanges)} requests reached the upstream, expected {row.requests}"
+    for name, data in row.files_after.items():
+        if result.files[name] != data:
+            yield f"file {name} holds {result.files[name]!r}, expected {data!r}"
+    for exchange in result.exchanges:
+        if exchange.refused:
+            yield f"the upstream refused request {exchange.number}: {exchange.refused}"
+
+
+def differences(row: Row, result: Ran, direct: Ran) -> Iterator[str]:
+    """Where Codex shows something else than it does directly."""
+    for number, (here, there) in enumerate(zip(result.shown, direct.shown, strict=True), 1):
+        ours, theirs = (_lines(events.normalised(shown, row.masks, unordered=row.unordered)) for shown in (here, there))
+        if ours != theirs:
+            yield f"process {number} shows other events than directly:\n" + "\n".join(
+                unified_diff(theirs, ours, "direct", "here", lineterm="", n=1)
+            )
+
+
+def _lines(shown: list[Json]) -> list[str]:
+    return [json.dumps(event, ensure_ascii=False, sort_keys=True) for event in shown]
+
+
+class Runner:
+    """Runs cells of one Codex, and what a row shows directly once only."""
+
+    def __init__(self, program: Path) -> None:
+        self._program = program
+        self._direct: dict[str, Ran] = {}
+        self._locks: dict[str, asyncio.Lock] = {}
+
+    async def direct(self, row: Row) -> Ran:
+        async with self._locks.setdefault(row.name, asyncio.Lock()):
+            if row.name not in self._direct:
+                self._direct[row.name] = await ran(row, DIRECT, self._program)
+            return self._direct[row.name]
+
+    async def cell(self, row: Row, upstream: str) -> Cell:
+        direct = await self.direct(row)
+        try:
+            result = direct if upstream == DIRECT else await ran(row, upstream, self._program)
+        except GatewayError as error:
+            return Cell(row=row, upstream=upstream, ran=None, problems=(str(error),))
+        found = list(problems(row, result))
+        if upstream != DIRECT and row.compared:
+            found += differences(row, result, direct)
+        return Cell(row=row, upstream=upstream, ran=result, problems=tuple(found))

@@ -1,0 +1,111 @@
+"""The command line of the matrix: runs the cells that were asked for, prints the table and what is wrong.
+
+Exit 0 when every cell is as its row says, 1 on any mismatch, 2 when there is no Codex to run.
+"""
+
+import argparse
+import asyncio
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from tests.matrix.cell import DIRECT, UPSTREAMS, Cell, Runner
+from tests.matrix.codex import VERSION, NoCodexError, find
+from tests.matrix.rows import BY_NAME, ROWS, Row
+
+APIS = {
+    "direct": (DIRECT,),
+    "chat": (DIRECT, "chat"),
+    "responses": (DIRECT, "responses", "openai"),
+    "both": (DIRECT, "chat", "responses", "openai"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    upstreams: tuple[str, ...]
+    rows: tuple[Row, ...]
+    jobs: int
+    report: Path | None
+
+
+def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="codex-matrix", description="The real Codex CLI through Antiphon against scripted model servers.")
+    parser.add_argument("--api", choices=APIS, default="both", help="which upstreams (default: both; direct: without Antiphon)")
+    parser.add_argument("--only", nargs="+", metavar="NAME", choices=BY_NAME, default=list(BY_NAME), help="only these rows")
+    parser.add_argument("--codex", metavar="PATH", type=Path, help="a Codex program instead of the ones npm installs")
+    parser.add_argument("--versions", nargs="+", metavar="V", default=[VERSION], help=f"versions of Codex (default: {VERSION})")
+    parser.add_argument("--jobs", type=int, default=2, help="cells at a time (default: 2)")
+    parser.add_argument("--json", type=Path, metavar="FILE", dest="report", help="write all that was seen to a file")
+    return parser.parse_args(given)
+
+
+async def cells(runner: Runner, options: Options) -> list[Cell]:
+    """All cells, so many at a time; in the order of the rows whatever ends first."""
+    free = asyncio.Semaphore(options.jobs)
+
+    async def one(row: Row, upstream: str) -> Cell:
+        async with free:
+            return await runner.cell(row, upstream)
+
+    wanted = [(row, name) for row in options.rows for name in options.upstreams if name == DIRECT or name in row.upstreams]
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(one(row, name)) for row, name in wanted]
+    return [task.result() for task in tasks]
+
+
+def mark(cell: Cell | None) -> str:
+    if cell is None:
+        return ""
+    seconds = f" {cell.ran.seconds:.1f}s" if cell.ran else ""
+    return f"[red]WRONG[/]{seconds}" if cell.problems else f"[green]ok[/]{seconds}"
+
+
+def show(console: Console, version: str, found: Iterable[Cell]) -> None:
+    """One line per row, one column per upstream; then every problem in full."""
+    by_place = {(cell.row.name, cell.upstream): cell for cell in found}
+    upstreams = [name for name in UPSTREAMS if any(place[1] == name for place in by_place)]
+    table = Table(title=f"Codex {version}", title_justify="left")
+    for heading in ("row", *upstreams):
+        table.add_column(heading, no_wrap=True)
+    for row in dict.fromkeys(place[0] for place in by_place):
+        table.add_row(row, *(mark(by_place.get((row, name))) for name in upstreams))
+    console.print(table)
+    for cell in by_place.values():
+        for problem in cell.problems:
+            console.print(f"{cell.name}: {problem}", markup=False, highlight=False, soft_wrap=True)
+
+
+def document(cell: Cell) -> dict[str, object]:
+    ran = asdict(cell.ran) if cell.ran else None
+    return {"row": cell.row.name, "upstream": cell.upstream, "problems": cell.problems, "ran": ran}
+
+
+async def matrix(given: argparse.Namespace, console: Console) -> bool:
+    """Whether every cell of every version is as it should be."""
+    upstreams, rows = APIS[given.api], tuple(row for row in ROWS if row.name in given.only)
+    options = Options(upstreams, rows, given.jobs, given.report)
+    reports: dict[str, list[dict[str, object]]] = {}
+    right = True
+    for version in [str(given.codex)] if given.codex else given.versions:
+        program = given.codex.absolute() if given.codex else await find(version)
+        found = await cells(Runner(program), options)
+        show(console, version, found)
+        reports[version] = [document(cell) for cell in found]
+        right = right and not any(cell.problems for cell in found)
+    if options.report:
+        options.report.write_text(json.dumps(reports, indent=1, ensure_ascii=False, default=repr))
+    return right
+
+
+def main() -> int:
+    console = Console()
+    try:
+        return 0 if asyncio.run(matrix(arguments(), console)) else 1
+    except NoCodexError as error:
+        console.print(f"codex-matrix: {error}", markup=False, highlight=False)
+        return 2

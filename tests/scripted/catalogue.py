@@ -1,0 +1,25 @@
+"""What the scripted Responses server tells Codex of its model: functions and freeform apply_patch, no tool search."""
+
+from tests.scripted.script import Json
+from tests.scripted.server import MODEL
+
+CODEX_MODELS: list[Json] = [
+    {
+        "slug": MODEL,
+        "display_name": "Scripted",
+        "description": "Answers by script",
+        "supported_reasoning_levels": [],
+        "shell_type": "unified_exec",
+        "visibility": "list",
+        "supported_in_api": True,
+        "priority": 1,
+        "support_verbosity": False,
+        "apply_patch_tool_type": "freeform",
+        "truncation_policy": {"mode": "bytes", "limit": 10000},
+        "context_window": 65536,
+        "supports_search_tool": False,
+        "input_modalities": ["text", "image"],
+        "experimental_supported_tools": [],
+        "base_instructions": "You are a coding agent.",
+    }
+]

@@ -1,0 +1,175 @@
+"""A Chat Completions server that takes nothing it need not take (`chat_rules`), and answers by script.
+
+Streams as OpenAI does: one chunk per delta, the finish reason in a chunk of its own, usage only if it was asked for.
+Run: `python -m tests.scripted.chat_server`.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from tests.scripted.chat_rules import refusal
+from tests.scripted.scenarios import SCRIPTS
+from tests.scripted.script import (
+    Answer,
+    Call,
+    Failure,
+    Image,
+    Json,
+    Output,
+    Part,
+    Reasoning,
+    Said,
+    Text,
+    Tool,
+    Usage,
+    View,
+    mapping,
+    objects,
+    pieces,
+)
+from tests.scripted.server import MODEL, Wire, cut, main
+
+CREATED = 1_790_000_000
+
+
+def texts(message: Json) -> list[str]:
+    content = message.get("content")
+    if isinstance(content, str):
+        return [content]
+    return [str(part["text"]) for part in objects(content) if part.get("type") == "text"]
+
+
+def images(message: Json) -> Iterator[Image]:
+    for part in objects(message.get("content")):
+        if part.get("type") == "image_url":
+            yield Image.from_url(str(part["image_url"]["url"]))
+
+
+def declared(body: Json) -> Iterator[Tool]:
+    for tool in objects(body.get("tools")):
+        function = mapping(tool.get("function"))
+        yield Tool(function["name"], parameters=mapping(function.get("parameters")))
+
+
+def usage_document(usage: Usage) -> Json:
+    return {
+        "prompt_tokens": usage.input,
+        "completion_tokens": usage.output,
+        "total_tokens": usage.input + usage.output,
+        "prompt_tokens_details": {"cached_tokens": usage.cached},
+        "completion_tokens_details": {"reasoning_tokens": usage.reasoning},
+    }
+
+
+def finish_reason(answer: Answer) -> str:
+    if answer.ending == "length":
+        return "length"
+    return "tool_calls" if any(isinstance(part, Call) for part in answer.parts) else "stop"
+
+
+def call_id(number: int, index: int) -> str:
+    return f"call_{number:04}_{index}"
+
+
+def deltas(part: Part, number: int, call_index: int) -> Iterator[Json]:
+    match part:
+        case Text(text):
+            yield from ({"content": piece} for piece in pieces(text))
+        case Reasoning(text):
+            yield from ({"reasoning_content": piece} for piece in pieces(text))
+        case Call(tool):
+            function: Json = {"name": tool.name, "arguments": ""}
+            opened: Json = {"index": call_index, "id": call_id(number, call_index), "type": "function", "function": function}
+            yield {"tool_calls": [opened]}
+            for piece in pieces(part.arguments):
+                yield {"tool_calls": [{"index": call_index, "function": {"arguments": piece}}]}
+
+
+def chunk(body: Json, number: int, **fields: object) -> Json:
+    head: Json = {"id": f"chatcmpl-{number:04}", "object": "chat.completion.chunk", "created": CREATED, "model": body["model"]}
+    return head | {"system_fingerprint": "fp_scripted"} | fields
+
+
+def choice(delta: Json, finish: str | None = None) -> list[Json]:
+    return [{"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}]
+
+
+def chunks(body: Json, answer: Answer, number: int) -> Iterator[Json]:
+    asked = mapping(body.get("stream_options")).get("include_usage") is True
+    waiting: Json = {"usage": None} if asked else {}
+    yield chunk(body, number, choices=choice({"role": "assistant", "content": ""}), **waiting)
+    call_index = 0
+    for part in answer.parts:
+        of_part = [chunk(body, number, choices=choice(delta), **waiting) for delta in deltas(part, number, call_index)]
+        yield from cut(of_part, answer) if part is answer.parts[-1] else of_part
+        call_index += isinstance(part, Call)
+    if answer.ending in ("complete", "length"):
+        yield chunk(body, number, choices=choice({}, finish_reason(answer)), **waiting)
+        if asked:
+            yield chunk(body, number, choices=[], usage=usage_document(answer.usage))
+
+
+def written(call: Call, answer: Answer) -> str:
+    """The arguments, as far as they were written when the limit came."""
+    broken = answer.breaks_off and call is answer.parts[-1]
+    return call.arguments[: len(call.arguments) // 2] if broken else call.arguments
+
+
+def message(answer: Answer, number: int) -> Json:
+    calls = [part for part in answer.parts if isinstance(part, Call)]
+    document: Json = {
+        "role": "assistant",
+        "content": "".join(part.text for part in answer.parts if isinstance(part, Text)) or None,
+        "refusal": None,
+        "annotations": [],
+    }
+    reasoning = "".join(part.text for part in answer.parts if isinstance(part, Reasoning))
+    if reasoning:
+        document["reasoning_content"] = reasoning
+    if calls:
+        document["tool_calls"] = [
+            {"id": call_id(number, index), "type": "function", "function": {"name": call.tool.name, "arguments": written(call, answer)}}
+            for index, call in enumerate(calls)
+        ]
+    return document
+
+
+@dataclass(frozen=True, slots=True)
+class ChatWire:
+    path: str = "/chat/completions"
+
+    def refusal(self, body: Json) -> Failure | None:
+        return refusal(body)
+
+    def view(self, body: Json, number: int) -> View:
+        messages = objects(body["messages"])
+        return View(
+            number=number,
+            model=str(body["model"]),
+            tools=tuple(declared(body)),
+            said=tuple(Said(str(each["role"]), text) for each in messages for text in texts(each) if each["role"] != "tool"),
+            outputs=tuple(Output(each["tool_call_id"], "\n".join(texts(each))) for each in messages if each["role"] == "tool"),
+            images=tuple(image for each in messages for image in images(each)),
+        )
+
+    def stream(self, body: Json, answer: Answer, number: int) -> Iterator[bytes]:
+        for document in chunks(body, answer, number):
+            yield f"data: {json.dumps(document, ensure_ascii=False)}\n\n".encode()
+        if answer.ending in ("complete", "length"):
+            yield b"data: [DONE]\n\n"
+
+    def document(self, body: Json, answer: Answer, number: int) -> Json:
+        picked = {"index": 0, "message": message(answer, number), "logprobs": None, "finish_reason": finish_reason(answer)}
+        return chunk(body, number, choices=[picked], usage=usage_document(answer.usage)) | {"object": "chat.completion"}
+
+    def models(self, query: Mapping[str, str]) -> Json:  # noqa: ARG002 - Codex's version changes nothing here
+        """As vLLM lists its one model, with the length it was started with."""
+        entry: Json = {"id": MODEL, "object": "model", "created": CREATED, "owned_by": "vllm", "root": MODEL, "parent": None}
+        return {"object": "list", "data": [entry | {"max_model_len": 65536, "permission": []}]}
+
+
+WIRES: dict[str, Wire] = {"strict": ChatWire()}
+
+if __name__ == "__main__":
+    main(WIRES, SCRIPTS)

@@ -1,0 +1,153 @@
+"""The scripts by name: what the scripted model does in each scenario of the matrix and of the tests.
+
+A final answer is made of what the request holds (a tool's output, an image's bytes, earlier words), so that whatever got
+lost on the way is missing in it. Not here: what Codex should show of it, that is `tests/matrix/rows.py`.
+"""
+
+from collections.abc import Callable
+
+from tests.scripted.script import Answer, Call, Ending, Failure, Reasoning, Reply, Script, Text, Usage, View, answer
+
+PATCH = """*** Begin Patch
+*** Update File: greeting.txt
+@@
+-hello
++hello, "wörld" \\o/
+ bye
+*** Add File: new/list.txt
++one
++\ttwo
+*** End Patch
+"""
+PARALLEL = ("cat one.txt", "cat two.txt", "cat three.txt")
+TOO_LONG = "This model's maximum context length is 4096 tokens. However, your messages resulted in 5000 tokens."
+
+
+def text(view: View) -> Reply:
+    return answer(f"You said: {view.prompt}")
+
+
+def reasoning(view: View) -> Reply:
+    return answer(Reasoning(f"The user wants: {view.prompt}"), f"Thought about {view.prompt}")
+
+
+def command(line: str) -> Script:
+    """Runs one command and tells what it printed."""
+
+    def script(view: View) -> Reply:
+        if view.outputs:
+            return answer(f"It printed: {view.outputs[-1].body}")
+        return answer(Call(view.tool("exec_command"), {"cmd": line}))
+
+    return script
+
+
+def reasoned_command(view: View) -> Reply:
+    if view.outputs:
+        return answer(Reasoning("That is all."), f"It printed: {view.outputs[-1].body}")
+    return answer(Reasoning("A file is wanted."), "I will look.", Call(view.tool("exec_command"), {"cmd": "cat nonce.txt"}))
+
+
+def apply_patch(view: View) -> Reply:
+    if view.outputs:
+        return answer(f"Patched: {view.outputs[-1].body}")
+    return answer(Call(view.tool("apply_patch"), PATCH))
+
+
+def mcp(view: View) -> Reply:
+    if view.outputs:
+        return answer(f"The server says: {view.outputs[-1].body}")
+    return answer(Call(view.tool("echo"), {"text": view.prompt}))
+
+
+def image(view: View) -> Reply:
+    return answer("Seen: " + "; ".join(image.fingerprint for image in view.images))
+
+
+def view_image(view: View) -> Reply:
+    return image(view) if view.outputs else answer(Call(view.tool("view_image"), {"path": "picture.png"}))
+
+
+def parallel(view: View) -> Reply:
+    if view.outputs:
+        return answer("They printed: " + ", ".join(output.body for output in view.outputs))
+    return answer(*(Call(view.tool("exec_command"), {"cmd": line}) for line in PARALLEL))
+
+
+def usage(view: View) -> Reply:
+    if view.outputs:
+        return Answer(parts=(Text("counted"),), usage=Usage(input=4321, cached=1234, output=65, reasoning=0))
+    call = Call(view.tool("exec_command"), {"cmd": "true"})
+    return Answer(parts=(call,), usage=Usage(input=1234, cached=1000, output=56, reasoning=7))
+
+
+def resume(view: View) -> Reply:
+    """Tells all that was said in the thread, so that a second process shows what the first one stored."""
+    prompts = [said for said in view.texts("user") if said.startswith("remember")]
+    return answer(f"Asked: {' | '.join(prompts)}. Answered: {' | '.join(view.texts('assistant'))}.")
+
+
+def failing(failure: Failure, *, times: int = 1_000_000) -> Script:
+    """Fails so often, then answers as `text` does."""
+
+    def script(view: View) -> Reply:
+        return failure if view.number <= times else text(view)
+
+    return script
+
+
+def breaking(ending: Ending, *, times: int = 1_000_000) -> Script:
+    """Breaks off inside the answer so often, then answers as `text` does."""
+
+    def script(view: View) -> Reply:
+        parts = (Text(f"You said: {view.prompt}"),)
+        return Answer(parts=parts, ending=ending if view.number <= times else "complete")
+
+    return script
+
+
+def broken_call(view: View) -> Reply:
+    """Breaks off inside a call's arguments: it must never be run."""
+    call = Call(view.tool("exec_command"), {"cmd": "touch it-ran.txt"})
+    return Answer(parts=(call,), ending="length")
+
+
+RATE_LIMIT = "Rate limit reached for requests"
+BUSY = Failure(status=429, message=RATE_LIMIT, kind="requests", code="rate_limit_exceeded")
+BUSY_WAIT = Failure(status=429, message=RATE_LIMIT, kind="requests", code="rate_limit_exceeded", headers={"retry-after": "1"})
+DOWN = Failure(status=500, message="The server had an error while processing your request.", kind="server_error")
+LLAMA_CPP_TOO_LONG = {
+    "code": 400,
+    "message": "the request exceeds the available context size (4096 tokens), try increasing it",
+    "type": "exceed_context_size_error",
+    "n_prompt_tokens": 5000,
+    "n_ctx": 4096,
+}
+
+SCRIPTS: dict[str, Callable[[View], Reply]] = {
+    "text": text,
+    "reasoning": reasoning,
+    "exec": command("cat nonce.txt"),
+    "reasoned-exec": reasoned_command,
+    "apply-patch": apply_patch,
+    "mcp": mcp,
+    "image": image,
+    "view-image": view_image,
+    "parallel": parallel,
+    "usage": usage,
+    "resume": resume,
+    "busy": failing(BUSY),
+    "busy-wait": failing(BUSY_WAIT),
+    "busy-wait-once": failing(BUSY_WAIT, times=1),
+    "down": failing(DOWN),
+    "down-once": failing(DOWN, times=1),
+    "too-long": failing(Failure(status=400, message=TOO_LONG, code="context_length_exceeded")),
+    "too-long-vllm": failing(Failure(status=400, message=TOO_LONG, kind="BadRequestError")),
+    "too-long-llama-cpp": failing(Failure(status=400, body={"error": LLAMA_CPP_TOO_LONG})),
+    "abort-once": breaking("abort", times=1),
+    "abort": breaking("abort"),
+    "eof": breaking("eof"),
+    "garbage": breaking("garbage"),
+    "length": breaking("length"),
+    "length-call": broken_call,
+}
