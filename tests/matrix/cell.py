@@ -21,7 +21,7 @@ from tests.scripted import mcp_echo
 from tests.scripted.chat_server import ChatWire
 from tests.scripted.responses_server import ResponsesWire
 from tests.scripted.scenarios import SCRIPTS
-from tests.scripted.script import Json
+from tests.scripted.script import Json, objects
 from tests.scripted.server import MODEL, Exchange, ScriptedServer, Wire
 
 UPSTREAM_KEY = "key-of-the-upstream"
@@ -162,6 +162,14 @@ def problems(row: Row, result: Ran) -> Iterator[str]:
             yield f"the upstream refused request {exchange.number}: {exchange.refused}"
 
 
+def undeclared(row: Row, direct: Ran) -> Iterator[str]:
+    """Which tools Codex should have declared and did not, so that the row would prove nothing."""
+    kinds = {tool.get("type") for exchange in direct.exchanges for tool in objects(exchange.body.get("tools"))}
+    for kind in row.declared:
+        if kind not in kinds:
+            yield f"Codex declared no tool of type {kind}, only {sorted(map(str, kinds))}"
+
+
 def differences(row: Row, result: Ran, direct: Ran) -> Iterator[str]:
     """Where Codex shows something else than it does directly."""
     for number, (here, there) in enumerate(zip(result.shown, direct.shown, strict=True), 1):
@@ -196,7 +204,7 @@ class Runner:
             result = direct if upstream == DIRECT else await ran(row, upstream, self._program)
         except GatewayError as error:
             return Cell(row=row, upstream=upstream, ran=None, problems=(str(error),))
-        found = list(problems(row, result))
+        found = [*problems(row, result), *undeclared(row, direct)]
         if upstream != DIRECT and row.compared:
             found += differences(row, result, direct)
         return Cell(row=row, upstream=upstream, ran=result, problems=tuple(found))

@@ -64,6 +64,7 @@ class Row:
     mcp: bool = False
     files: Files = field(default_factory=dict[str, bytes])
     files_after: Mapping[str, bytes | None] = field(default_factory=dict[str, bytes | None])
+    declared: tuple[str, ...] = ()  # kinds of tools that Codex must have declared, seen when it talks to the server directly
     bad_key: bool = False
     upstreams: tuple[str, ...] = ("chat", "responses")
     direct_script: str = ""  # where the upstream's wording has no direct counterpart
@@ -104,6 +105,7 @@ ROWS: tuple[Row, ...] = (
         requests=2,
         files={"greeting.txt": GREETING},
         files_after={"greeting.txt": GREETED, "new/list.txt": b"one\n\ttwo\n"},
+        declared=("custom",),
         upstreams=ALL,
     ),
     one(
@@ -112,6 +114,7 @@ ROWS: tuple[Row, ...] = (
         requests=2,
         catalogue="none",
         mcp=True,
+        declared=("namespace",),
         upstreams=ALL,
     ),
     one(
@@ -120,6 +123,7 @@ ROWS: tuple[Row, ...] = (
         step=Step(last=f"The server says: {MCP_WORD}: say hello", items=("mcp_tool_call", "agent_message")),
         requests=2,
         mcp=True,
+        declared=("namespace",),
     ),
     one(
         "image",
@@ -147,7 +151,14 @@ ROWS: tuple[Row, ...] = (
         unordered=True,
         upstreams=ALL,
     ),
-    one("web-search-declared", "text", step=Step(last=HELLO), config={"web_search": '"live"'}, upstreams=ALL),
+    one(
+        "web-search-declared",
+        "text",
+        step=Step(last=HELLO),
+        config={"web_search": '"live"'},
+        declared=("web_search",),
+        upstreams=ALL,
+    ),
     one(
         "usage",
         step=Step(
