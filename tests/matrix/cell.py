@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from difflib import unified_diff
+from itertools import pairwise
 from pathlib import Path
 
 from tests.matrix import events
@@ -21,7 +22,7 @@ from tests.scripted import mcp_echo
 from tests.scripted.chat_server import ChatWire
 from tests.scripted.responses_server import ResponsesWire
 from tests.scripted.scenarios import SCRIPTS
-from tests.scripted.script import Json, objects
+from tests.scripted.script import Json, listing, objects
 from tests.scripted.server import MODEL, Exchange, ScriptedServer, Wire
 
 UPSTREAM_KEY = "key-of-the-upstream"
@@ -162,6 +163,19 @@ def problems(row: Row, result: Ran) -> Iterator[str]:
             yield f"the upstream refused request {exchange.number}: {exchange.refused}"
 
 
+def moved(result: Ran) -> Iterator[str]:
+    """Where a request does not begin as the one before it: the upstream's cached prompt would be lost."""
+    for before, after in pairwise(result.exchanges):
+        if before.body.get("tools") != after.body.get("tools"):
+            yield f"request {after.number} has other tools than the one before"
+        for name in ("messages", "input"):
+            old, new = listing(before.body.get(name)), listing(after.body.get(name))
+            for index, item in enumerate(old):
+                if index >= len(new) or new[index] != item:
+                    yield f"request {after.number}: {name}[{index}] is not what it was in the request before"
+                    break
+
+
 def undeclared(row: Row, direct: Ran) -> Iterator[str]:
     """Which tools Codex should have declared and did not, so that the row would prove nothing."""
     kinds = {tool.get("type") for exchange in direct.exchanges for tool in objects(exchange.body.get("tools"))}
@@ -204,7 +218,7 @@ class Runner:
             result = direct if upstream == DIRECT else await ran(row, upstream, self._program)
         except GatewayError as error:
             return Cell(row=row, upstream=upstream, ran=None, problems=(str(error),))
-        found = [*problems(row, result), *undeclared(row, direct)]
+        found = [*problems(row, result), *moved(result), *undeclared(row, direct)]
         if upstream != DIRECT and row.compared:
             found += differences(row, result, direct)
         return Cell(row=row, upstream=upstream, ran=result, problems=tuple(found))
