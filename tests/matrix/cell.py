@@ -19,7 +19,7 @@ from tests.matrix.codex import CLIENT_KEY, Done, Home, run
 from tests.matrix.gateway import Gateway, GatewayError, gateway
 from tests.matrix.rows import MCP_WORD, Row, Step
 from tests.scripted import mcp_echo
-from tests.scripted.chat_server import ChatWire
+from tests.scripted.chat_server import STYLES, ChatWire
 from tests.scripted.responses_server import ResponsesWire
 from tests.scripted.scenarios import SCRIPTS
 from tests.scripted.script import Json, listing, objects
@@ -40,6 +40,9 @@ DIRECT = "direct"
 UPSTREAMS: dict[str, Upstream] = {
     DIRECT: Upstream(ResponsesWire()),
     "chat": Upstream(ChatWire(), ("--api", "chat")),
+    "chat-llama-cpp-python": Upstream(ChatWire(STYLES["llama-cpp-python"]), ("--api", "chat")),
+    "chat-ollama": Upstream(ChatWire(STYLES["ollama"]), ("--api", "chat")),
+    "chat-vllm": Upstream(ChatWire(STYLES["vllm"]), ("--api", "chat", "--dialect", "vllm")),
     "responses": Upstream(ResponsesWire(strict=True), ("--api", "responses")),
     "openai": Upstream(ResponsesWire(), ("--api", "responses", "--dialect", "openai")),
 }

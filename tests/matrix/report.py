@@ -19,9 +19,9 @@ from tests.matrix.rows import BY_NAME, ROWS, Row
 
 APIS = {
     "direct": (DIRECT,),
-    "chat": (DIRECT, "chat"),
-    "responses": (DIRECT, "responses", "openai"),
-    "both": (DIRECT, "chat", "responses", "openai"),
+    "chat": tuple(name for name in UPSTREAMS if name == DIRECT or name.startswith("chat")),
+    "responses": tuple(name for name in UPSTREAMS if not name.startswith("chat")),
+    "both": tuple(UPSTREAMS),
 }
 
 

@@ -85,6 +85,7 @@ NO_RETRIES = {"request_max_retries": 0, "stream_max_retries": 0}
 ONE_RETRY = {"request_max_retries": 0, "stream_max_retries": 1}
 HELLO = "You said: say hello"
 ALL = ("chat", "responses", "openai")
+STYLED = ("chat-llama-cpp-python", "chat-ollama", "chat-vllm")  # chat servers that stream in their own way
 
 ROWS: tuple[Row, ...] = (
     one("text", step=Step(last=HELLO), upstreams=ALL),
@@ -141,7 +142,7 @@ ROWS: tuple[Row, ...] = (
         ),
         requests=2,
         files={"nonce.txt": NONCE.encode()},
-        upstreams=ALL,
+        upstreams=(*ALL, *STYLED),
     ),
     one(
         "parallel",
@@ -149,7 +150,7 @@ ROWS: tuple[Row, ...] = (
         requests=2,
         files={"one.txt": b"first", "two.txt": b"second", "three.txt": b"third"},
         unordered=True,
-        upstreams=ALL,
+        upstreams=(*ALL, *STYLED),
     ),
     one(
         "web-search-declared",
@@ -173,7 +174,7 @@ ROWS: tuple[Row, ...] = (
             },
         ),
         requests=2,
-        upstreams=ALL,
+        upstreams=(*ALL, *STYLED),
     ),
     one(
         "429",

@@ -33,6 +33,25 @@ from tests.scripted.server import MODEL, Wire, cut, main
 CREATED = 1_790_000_000
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Style:
+    """How a real server words what it streams, where it differs from OpenAI."""
+
+    reasoning: str = "reasoning_content"
+    repeats: bool = False  # every delta of a call repeats its id, type and name
+    whole: bool = False  # a part is one delta
+    call_finish: str = "tool_calls"
+    usage_at_finish: bool = False  # in the chunk of the finish reason, not in one of its own
+
+
+STYLES = {
+    "strict": Style(),
+    "llama-cpp-python": Style(repeats=True),
+    "ollama": Style(reasoning="reasoning", whole=True, usage_at_finish=True),
+    "vllm": Style(reasoning="reasoning", call_finish="stop"),
+}
+
+
 def texts(message: Json) -> list[str]:
     content = message.get("content")
     if isinstance(content, str):
@@ -62,28 +81,38 @@ def usage_document(usage: Usage) -> Json:
     }
 
 
-def finish_reason(answer: Answer) -> str:
+def finish_reason(answer: Answer, style: Style) -> str:
     if answer.ending == "length":
         return "length"
-    return "tool_calls" if any(isinstance(part, Call) for part in answer.parts) else "stop"
+    return style.call_finish if any(isinstance(part, Call) for part in answer.parts) else "stop"
 
 
 def call_id(number: int, index: int) -> str:
     return f"call_{number:04}_{index}"
 
 
-def deltas(part: Part, number: int, call_index: int) -> Iterator[Json]:
+def deltas(part: Part, call_id: str, index: int, style: Style) -> Iterator[Json]:
+    split = (lambda text: [text]) if style.whole else pieces
     match part:
         case Text(text):
-            yield from ({"content": piece} for piece in pieces(text))
+            yield from ({"content": piece} for piece in split(text))
         case Reasoning(text):
-            yield from ({"reasoning_content": piece} for piece in pieces(text))
-        case Call(tool):
-            function: Json = {"name": tool.name, "arguments": ""}
-            opened: Json = {"index": call_index, "id": call_id(number, call_index), "type": "function", "function": function}
-            yield {"tool_calls": [opened]}
-            for piece in pieces(part.arguments):
-                yield {"tool_calls": [{"index": call_index, "function": {"arguments": piece}}]}
+            yield from ({style.reasoning: piece} for piece in split(text))
+        case Call():
+            yield from ({"tool_calls": [call]} for call in call_deltas(part, call_id, index, style))
+
+
+def call_deltas(call: Call, call_id: str, index: int, style: Style) -> Iterator[Json]:
+    head: Json = {"index": index, "id": call_id, "type": "function"}
+    if style.whole:
+        yield head | {"function": {"name": call.tool.name, "arguments": call.arguments}}
+        return
+    yield head | {"function": {"name": call.tool.name, "arguments": ""}}
+    for piece in pieces(call.arguments):
+        if style.repeats:
+            yield head | {"function": {"name": call.tool.name, "arguments": piece}}
+        else:
+            yield {"index": index, "function": {"arguments": piece}}
 
 
 def chunk(body: Json, number: int, **fields: object) -> Json:
@@ -95,19 +124,29 @@ def choice(delta: Json, finish: str | None = None) -> list[Json]:
     return [{"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}]
 
 
-def chunks(body: Json, answer: Answer, number: int) -> Iterator[Json]:
+def chunks(body: Json, answer: Answer, number: int, style: Style) -> Iterator[Json]:
     asked = mapping(body.get("stream_options")).get("include_usage") is True
     waiting: Json = {"usage": None} if asked else {}
     yield chunk(body, number, choices=choice({"role": "assistant", "content": ""}), **waiting)
     call_index = 0
     for part in answer.parts:
-        of_part = [chunk(body, number, choices=choice(delta), **waiting) for delta in deltas(part, number, call_index)]
+        of_calls = deltas(part, call_id(number, call_index), call_index, style)
+        of_part = [chunk(body, number, choices=choice(delta), **waiting) for delta in of_calls]
         yield from cut(of_part, answer) if part is answer.parts[-1] else of_part
         call_index += isinstance(part, Call)
     if answer.ending in ("complete", "length"):
-        yield chunk(body, number, choices=choice({}, finish_reason(answer)), **waiting)
-        if asked:
-            yield chunk(body, number, choices=[], usage=usage_document(answer.usage))
+        yield from ending(chunk(body, number, choices=choice({}, finish_reason(answer, style)), **waiting), answer, style)
+
+
+def ending(last: Json, answer: Answer, style: Style) -> Iterator[Json]:
+    """The chunk with the finish reason, and usage, if it was asked for, in or after it."""
+    if "usage" not in last:
+        yield last
+    elif style.usage_at_finish:
+        yield last | {"usage": usage_document(answer.usage)}
+    else:
+        yield last
+        yield last | {"choices": [], "usage": usage_document(answer.usage)}
 
 
 def written(call: Call, answer: Answer) -> str:
@@ -116,7 +155,7 @@ def written(call: Call, answer: Answer) -> str:
     return call.arguments[: len(call.arguments) // 2] if broken else call.arguments
 
 
-def message(answer: Answer, number: int) -> Json:
+def message(answer: Answer, number: int, style: Style) -> Json:
     calls = [part for part in answer.parts if isinstance(part, Call)]
     document: Json = {
         "role": "assistant",
@@ -126,7 +165,7 @@ def message(answer: Answer, number: int) -> Json:
     }
     reasoning = "".join(part.text for part in answer.parts if isinstance(part, Reasoning))
     if reasoning:
-        document["reasoning_content"] = reasoning
+        document[style.reasoning] = reasoning
     if calls:
         document["tool_calls"] = [
             {"id": call_id(number, index), "type": "function", "function": {"name": call.tool.name, "arguments": written(call, answer)}}
@@ -137,6 +176,7 @@ def message(answer: Answer, number: int) -> Json:
 
 @dataclass(frozen=True, slots=True)
 class ChatWire:
+    style: Style = Style()
     path: str = "/chat/completions"
 
     def refusal(self, body: Json) -> Failure | None:
@@ -154,13 +194,14 @@ class ChatWire:
         )
 
     def stream(self, body: Json, answer: Answer, number: int) -> Iterator[bytes]:
-        for document in chunks(body, answer, number):
+        for document in chunks(body, answer, number, self.style):
             yield f"data: {json.dumps(document, ensure_ascii=False)}\n\n".encode()
         if answer.ending in ("complete", "length"):
             yield b"data: [DONE]\n\n"
 
     def document(self, body: Json, answer: Answer, number: int) -> Json:
-        picked = {"index": 0, "message": message(answer, number), "logprobs": None, "finish_reason": finish_reason(answer)}
+        said, why = message(answer, number, self.style), finish_reason(answer, self.style)
+        picked = {"index": 0, "message": said, "logprobs": None, "finish_reason": why}
         return chunk(body, number, choices=[picked], usage=usage_document(answer.usage)) | {"object": "chat.completion"}
 
     def models(self, query: Mapping[str, str]) -> Json:  # noqa: ARG002 - Codex's version changes nothing here
@@ -169,7 +210,7 @@ class ChatWire:
         return {"object": "list", "data": [entry | {"max_model_len": 65536, "permission": []}]}
 
 
-WIRES: dict[str, Wire] = {"strict": ChatWire()}
+WIRES: dict[str, Wire] = {name: ChatWire(style) for name, style in STYLES.items()}
 
 if __name__ == "__main__":
     main(WIRES, SCRIPTS)

@@ -13,7 +13,7 @@ from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from openai.types.responses import Response, ResponseStreamEvent
 from pydantic import TypeAdapter
 
-from tests.scripted.chat_server import ChatWire
+from tests.scripted.chat_server import STYLES, ChatWire
 from tests.scripted.responses_server import ResponsesWire
 from tests.scripted.scenarios import BUSY_WAIT, SCRIPTS, failing, text
 from tests.scripted.script import Answer, Call, Ending, Json, Reasoning, Reply, Script, Text, Usage, View
@@ -238,3 +238,18 @@ def test_runs_as_a_program(name: str, wire: Wire) -> None:
     assert ([model["id"] for model in models["data"]], exit_status) == (["scripted-model"], 0)
     assert text is SCRIPTS["text"]
     assert wire.models({})["data"] == models["data"]
+
+
+def test_styles_stream_in_their_own_way() -> None:
+    asked = {"stream_options": {"include_usage": True}}
+    repeating, whole, vllm = (
+        streamed(ChatWire(STYLES[name]), everything("complete"), **asked) for name in ("llama-cpp-python", "ollama", "vllm")
+    )
+    calls = [call for chunk in repeating[:-1] for call in chunk["choices"][0]["delta"].get("tool_calls", [])]
+    assert {(call["index"], call["id"], call["function"]["name"]) for call in calls} == {
+        (0, "call_0001_0", "ns__edit"),
+        (1, "call_0001_1", "ns__edit"),
+    }
+    assert [chunk["choices"][0]["delta"] for chunk in whole[1:3]] == [{"reasoning": "hm, hello"}, {"content": "I will edit."}]
+    assert (whole[-1]["choices"][0]["finish_reason"], whole[-1]["usage"]["prompt_tokens"]) == ("tool_calls", 40)
+    assert vllm[-2]["choices"][0]["finish_reason"] == "stop"
