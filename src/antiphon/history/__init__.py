@@ -1,0 +1,1 @@
+"""What a model is shown of a thread's past. Pure."""

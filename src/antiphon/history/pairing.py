@@ -1,0 +1,165 @@
+"""Calls and outputs in the order that strict servers want: every output right behind its calls, nothing in between, none missing.
+
+A left fold over items that are already lowered to messages, reasoning, function calls and their outputs. While calls are open, what people say
+waits; when all are answered, or the model speaks again, the outputs come out in call order. A call without an output is answered `aborted`, as
+Codex does itself; an output that comes after that is shown where it stands, as a message; one that answers nothing is left out. So what an
+item becomes never depends on what comes later, as long as a prompt ends where a model is to speak.
+
+Not here: what a message or tool output looks like upstream (`translation`).
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from msgspec import Raw
+
+from antiphon.protocol import json
+from antiphon.protocol.document import Document
+from antiphon.protocol.notes import Kind, Note
+
+ABORTED = Raw(b'"aborted"')
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """An item in base form: its type, itself, its path in the client's request; a call or output also its `call_id`."""
+
+    type: str
+    document: Document
+    where: str
+    role: str = ""
+    call_id: str | None = None
+
+    @property
+    def is_models(self) -> bool:
+        """Whether the model said it."""
+        return self.type in ("function_call", "reasoning") or self.role == "assistant"
+
+
+@dataclass(slots=True)
+class _Open:
+    call: Lowered
+    sent_id: str
+    output: Lowered | None = None
+
+
+@dataclass(slots=True)
+class Pairing:
+    """Feed lowered items, get them in order; `finish` at the end. `images_in_outputs`: whether the upstream takes images in a tool's output."""
+
+    images_in_outputs: bool
+    notes: list[Note] = field(default_factory=list[Note])
+    _open: list[_Open] = field(default_factory=list[_Open])
+    _waiting: list[Lowered] = field(default_factory=list[Lowered])
+    _closed: set[str] = field(default_factory=set[str])
+
+    def feed(self, item: Lowered) -> list[Lowered]:
+        """What this item lets out."""
+        if item.type == "function_call_output":
+            return self._answer(item)
+        if item.is_models:
+            before = self._flush() if self._waiting or any(one.output for one in self._open) else []
+            return [*before, self._call(item) if item.type == "function_call" else item]
+        if self._open:
+            self._waiting.append(item)
+            return []
+        return [item]
+
+    def finish(self) -> list[Lowered]:
+        """What still waits."""
+        return self._flush()
+
+    def _call(self, item: Lowered) -> Lowered:
+        same = sum(one.call.call_id == item.call_id for one in self._open)
+        call_id = item.call_id or ""
+        sent_id = f"{call_id}_{same + 1}" if same else call_id
+        self._open.append(_Open(item, sent_id))
+        if not same:
+            return item
+        self.notes.append(Note(Kind.REPAIRED, item.where, "a call_id used twice"))
+        return _with_call_id(item, sent_id)
+
+    def _answer(self, item: Lowered) -> list[Lowered]:
+        for one in self._open:
+            if one.call.call_id == item.call_id and one.output is None:
+                one.output = item if one.sent_id == item.call_id else _with_call_id(item, one.sent_id)
+                return self._flush() if all(other.output for other in self._open) else []
+        if item.call_id is None or item.call_id in self._closed or any(one.call.call_id == item.call_id for one in self._open):
+            return self._late(item)
+        self.notes.append(Note(Kind.DROPPED, item.where, "an output without its call"))
+        return []
+
+    def _late(self, item: Lowered) -> list[Lowered]:
+        """An output that has no place of its own: said by a message, behind whatever is open."""
+        self.notes.append(Note(Kind.CHANGED, item.where, "an output outside its place, shown as a message"))
+        message = _stand_in(item)
+        if self._open:
+            self._waiting.append(message)
+            return []
+        return [message]
+
+    def _flush(self) -> list[Lowered]:
+        out: list[Lowered] = []
+        images: list[Raw] = []
+        for one in self._open:
+            output = one.output or self._aborted(one)
+            if not self.images_in_outputs:
+                output, found = _without_images(output)
+                images += found
+            out.append(output)
+            self._closed.add(one.call.call_id or "")
+        if images:
+            out.append(_images_message(images, out[-1].where))
+        out += self._waiting
+        self._open, self._waiting = [], []
+        return out
+
+    def _aborted(self, one: _Open) -> Lowered:
+        self.notes.append(Note(Kind.REPAIRED, one.call.where, "a call without an output, answered as aborted"))
+        document = Document.of({"type": "function_call_output", "call_id": one.sent_id, "output": ABORTED})
+        return Lowered("function_call_output", document, one.call.where, call_id=one.sent_id)
+
+
+def paired(items: Iterable[Lowered], pairing: Pairing) -> Iterator[Lowered]:
+    """All items through one pairing."""
+    for item in items:
+        yield from pairing.feed(item)
+    yield from pairing.finish()
+
+
+def _with_call_id(item: Lowered, call_id: str) -> Lowered:
+    return Lowered(item.type, item.document.but(call_id=call_id), item.where, call_id=call_id)
+
+
+def _without_images(output: Lowered) -> tuple[Lowered, list[Raw]]:
+    """The output with its images taken out, and the images."""
+    body = output.document.members["output"]
+    if not json.is_array(body):
+        return output, []
+    pieces = json.elements(body)
+    images = [piece for piece in pieces if Document(piece).text("type") == "input_image"]
+    if not images:
+        return output, []
+    kept = [piece for piece in pieces if Document(piece).text("type") != "input_image"]
+    kept.append(Document.of({"type": "input_text", "text": f"[{len(images)} image(s): see the next user message]"}).raw)
+    return Lowered(output.type, output.document.but(output=kept), output.where, call_id=output.call_id), images
+
+
+def _images_message(images: list[Raw], where: str) -> Lowered:
+    words = Document.of({"type": "input_text", "text": "The image(s) from the tool output above:"}).raw
+    return _user_message([words, *images], where)
+
+
+def _stand_in(item: Lowered) -> Lowered:
+    name = item.document.text("name") or item.call_id or "a tool"
+    words = Document.of({"type": "input_text", "text": f"Output of {name}, received outside its call:"}).raw
+    body = item.document.members["output"]
+    pieces = json.elements(body) if json.is_array(body) else [Document.of({"type": "input_text", "text": body}).raw]
+    return _user_message([words, *pieces], item.where)
+
+
+def _user_message(content: list[Raw], where: str) -> Lowered:
+    document = Document.of({"type": "message", "role": "user", "content": content})
+    return Lowered("message", document, where, role="user")
+
+

@@ -1,0 +1,56 @@
+"""Stream events of the Responses API as Documents whose type is known.
+
+An event that came over the wire remembers its frame's bytes; as long as nobody edits it, those are what goes out. The views read what a rule
+needs of an event and no more. Above: the stream's builder, validator, stages. Below: `document`, `sse`, `stream_rules`.
+"""
+
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from antiphon.protocol import json, sse, stream_rules
+from antiphon.protocol.document import Document
+
+
+class Event(Document):
+    """One event: `type`, and the document. `frame` is its bytes on the wire, where it came from one."""
+
+    __slots__ = ("frame", "type")
+
+    def __init__(self, type: str, raw: bytes | Raw, frame: bytes | None = None) -> None:
+        super().__init__(raw)
+        self.type = type
+        self.frame = frame
+
+    @classmethod
+    def made(cls, type: str, members: dict[str, Any]) -> "Event":
+        """An event of our own making; `type` leads."""
+        return cls(type, bytes(Document.of({"type": type, **members})))
+
+    def but(self, /, **changes: Any) -> "Event":
+        """The edited event; its type follows the edit."""
+        edited = Document.but(self, **changes)
+        return Event(changes.get("type", self.type), edited.raw)
+
+    def wire(self) -> bytes:
+        """Its bytes for an SSE stream."""
+        return self.frame if self.frame is not None else sse.encode(self.type.encode(), bytes(self._raw))
+
+
+class _Head(msgspec.Struct):
+    type: str = ""
+
+
+_HEAD = json.reader(_Head)
+_NAMES = {name.encode(): (name, b'{"type":"%b"' % name.encode()) for name in stream_rules.EVENTS}
+
+
+def of_frame(frame: sse.Frame) -> Event:
+    """The event in a frame. Only the `type` in the data counts: a frame's name may be absent, or be wrong."""
+    known = _NAMES.get(frame.name)
+    if known is not None and frame.data.startswith(known[1]) and frame.data.isascii():
+        return Event(known[0], frame.data, frame.raw)
+    data = json.mend(frame.data)
+    type = json.view(data, _HEAD).type
+    return Event(type, data, frame.raw if data is frame.data and frame.name.decode(errors="replace") == type else None)

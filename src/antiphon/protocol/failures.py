@@ -1,0 +1,199 @@
+"""Which upstream failure means what, as a table: status × wording → status and code that make a client act rightly.
+
+Rows are tried in order and the first that fits decides; where none fits, the upstream's own status, type, code and message are kept. Rows from
+configuration come first, a dialect's next, then `ROWS`. What Codex does with each status was measured with Codex 0.169.0: 400 ends the turn,
+429 ends it unless `retry-after` is there, 403, 404 and 422 are retried five times for nothing, 5xx are retried thirty times.
+
+Not here: rendering (each edge has its own form), raising (`errors`), retrying.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from antiphon.protocol import json
+
+MESSAGE_LIMIT = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A failure in the client's terms."""
+
+    status: int
+    message: str
+    code: str | None = None
+    type: str = "server_error"
+    param: str | None = None
+    upstream_status: int | None = None
+    retry_after: str | None = None
+
+    def error(self) -> dict[str, Any]:
+        """The `error` object of OpenAI's error bodies."""
+        body: dict[str, Any] = {"message": self.message, "type": self.type, "param": self.param, "code": self.code}
+        if self.upstream_status is not None:
+            body["upstream_status"] = self.upstream_status
+        return body
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of the table. Empty `statuses` or `wording` fits all; a None outcome keeps the upstream's own."""
+
+    name: str
+    statuses: frozenset[int] = frozenset()
+    wording: re.Pattern[str] | None = None
+    status: int | None = None
+    code: str | None = None
+    type: str | None = None
+
+    def fits(self, status: int, words: str) -> bool:
+        """Whether this row speaks of such a failure."""
+        return (not self.statuses or status in self.statuses) and (self.wording is None or self.wording.search(words) is not None)
+
+
+def row(name: str, statuses: str = "", wording: str = "", *, becomes: int | None = None, code: str | None = None, type: str | None = None) -> Row:
+    """A row in the words that configuration uses: statuses as `"400 413 500-599"`, wording as a regular expression without case."""
+    pattern = re.compile(wording, re.IGNORECASE) if wording else None
+    return Row(name, frozenset(_statuses(statuses)), pattern, becomes, code, type)
+
+
+def _statuses(text: str) -> Iterable[int]:
+    for part in text.replace(",", " ").split():
+        first, _, last = part.partition("-")
+        yield from range(int(first), int(last or first) + 1)
+
+
+_RATE = r"rate.?limit|too many requests|tokens per (minute|day)|requests per (minute|day)|\btpm\b|\brpm\b|throttl"
+_CONTEXT = "|".join(
+    (
+        r"context_length_exceeded|exceed_context_size|context_window_exceeded|ContextWindowExceeded",
+        r"maximum context length",  # OpenAI, vLLM, DeepSeek, OpenRouter, SGLang
+        r"exceeds? the (available |model'?s? )?(maximum )?context (size|length|window)",  # llama.cpp, Ollama, MLC
+        r"longer than the (maximum model length|model'?s context)",  # vLLM, SGLang
+        r"context (length|window|size) (of only|exceeded|overflow)|context the overflows",  # LM Studio
+        r"greater than the context length",  # LM Studio
+        r"too long for (the )?(requested )?model|(prompt|input|request) is too long",  # Bedrock, Anthropic-shaped
+        r"prompt exceeds max(imum)? length|exceeded model token limit",  # GLM, Kimi
+        r"range of input length should be|input length should be",  # Qwen's own service
+        r"reduce the length of (the|your) (messages|prompt|input)",  # Groq-like
+        r"too large for model with \d+ maximum context",  # Mistral
+        r"input token count.{0,40}exceeds|inputs? tokens.{0,40}must be <=",  # Gemini-shaped, TGI
+        r"exceeds? (the )?(maximum|max) (input|prompt|sequence|number of input tokens)[ _]?(length)?",  # TensorRT-LLM
+        r"requested tokens?.{0,40}exceed.{0,20}context",  # llama-cpp-python
+    )
+)
+_MODEL = (
+    r"model_not_found|model[ _]not[ _](found|exist)|unknown model|no such model|not found the model|invalid model (name|id)"
+    r"|model\s+['\"`]?[^\s'\"`]+['\"`]?\s+(was |is )?(does not exist|not found|not loaded|not available)|model .{0,120}does not exist|not a valid model"
+)
+_QUOTA = r"insufficient_quota|insufficient balance|insufficient credits|exceeded your current quota|billing.{0,20}limit"
+
+ROWS: tuple[Row, ...] = (
+    row("rate limit named in words", "400 413 422", _RATE, becomes=429, code="rate_limit_exceeded", type="rate_limit_error"),
+    row("context too long", "400 413 422 500", _CONTEXT, becomes=400, code="context_length_exceeded", type="invalid_request_error"),
+    row("unknown model", "400 404 422", _MODEL, becomes=400, code="model_not_found", type="invalid_request_error"),
+    row("no money left", "402", "", becomes=429, code="insufficient_quota", type="insufficient_quota"),
+    row("no money left, in words", "400 403 429", _QUOTA, becomes=429, code="insufficient_quota", type="insufficient_quota"),
+    row("overloaded, in words", "500-599", r"server_is_overloaded", code="server_is_overloaded"),
+    row("permanent refusal", "403 404 405 409 410 413 415 422", "", becomes=400, type="invalid_request_error"),
+    row("redirect", "300-399", "", becomes=502, code="upstream_redirected"),
+)
+
+TYPES = {400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
+"""OpenAI's error type for a status, where the upstream names none."""
+
+STREAM_CODES = {400: "invalid_prompt", 401: "invalid_prompt", 403: "invalid_prompt", 404: "invalid_prompt", 429: "rate_limit_exceeded"}
+"""The code of `response.failed` where the failure has none of its own: Codex ends the turn on `invalid_prompt` and tries again on others."""
+
+UNREACHABLE = "upstream_unreachable"
+ENDED_EARLY = "upstream_ended_early"
+GARBLED = "upstream_sent_garbage"
+
+
+def explain(status: int, body: bytes, *, retry_after: str | None = None, rows: Iterable[Row] = ()) -> Failure:
+    """What an upstream's answer with a failing status means for the client."""
+    own = _own(status, body)
+    words = f"{own.type} {own.code or ''} {own.message}"
+    for candidate in (*rows, *ROWS):
+        if candidate.fits(status, words):
+            own = _apply(candidate, own)
+            break
+    return replace(own, retry_after=retry_after, upstream_status=status if own.status != status else None)
+
+
+def in_stream(error: Any, *, rows: Iterable[Row] = ()) -> Failure:
+    """What an `error` object inside a stream that began well means: the same table, by the status it names."""
+    body = error if isinstance(error, dict) else {"message": str(error)}
+    status = next((int(v) for v in (body.get("status"), body.get("code")) if _is_status(v)), 500)  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
+    return explain(status, json.encode({"error": body}), rows=rows)
+
+
+def stream_code(failure: Failure) -> str:
+    """The code under which a failure travels in `response.failed`."""
+    return failure.code or STREAM_CODES.get(failure.status, "server_error")
+
+
+def unreachable(message: str) -> Failure:
+    """The upstream could not be spoken to at all."""
+    return Failure(status=502, code=UNREACHABLE, message=message)
+
+
+def timed_out(message: str) -> Failure:
+    """The upstream did not answer in time."""
+    return Failure(status=504, code="upstream_timeout", message=message)
+
+
+def ended_early(message: str) -> Failure:
+    """The stream stopped before its terminal event."""
+    return Failure(status=502, code="server_error", message=message)
+
+
+def _apply(chosen: Row, own: Failure) -> Failure:
+    # A row that changes the status speaks with its own code; the upstream's would name the old status.
+    keep_code = own.code if chosen.code is None and chosen.status in (None, own.status) else chosen.code
+    if chosen.code is None and chosen.status is not None:
+        keep_code = own.code
+    return replace(own, status=chosen.status or own.status, code=keep_code, type=chosen.type or own.type)
+
+
+def _own(status: int, body: bytes) -> Failure:
+    """The failure as the upstream itself tells it; servers spell it in half a dozen ways."""
+    told = _error_object(body)
+    message = _first_text(told, "message", "detail", "error", "msg") or _plain(body) or f"the model server answered {status} without a word"
+    kind = _first_text(told, "type") or TYPES.get(status, "server_error" if status >= 500 else "invalid_request_error")
+    code = _first_text(told, "code")
+    return Failure(status=status, message=message[:MESSAGE_LIMIT], code=code, type=kind, param=_first_text(told, "param"))
+
+
+def _error_object(body: bytes) -> dict[str, Any]:
+    try:
+        whole = json.value(json.mend(body))
+    except ValueError:
+        return {}
+    if isinstance(whole, list) and whole:  # some Google-shaped servers wrap the object in a list
+        whole = whole[0]  # pyright: ignore[reportUnknownVariableType]
+    if not isinstance(whole, dict):
+        return {}
+    inner: Any = whole.get("error")  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+    return inner if isinstance(inner, dict) else whole  # pyright: ignore[reportUnknownVariableType]
+
+
+def _first_text(told: dict[str, Any], *names: str) -> str | None:
+    for name in names:
+        found = told.get(name)
+        if isinstance(found, str) and found:
+            return found
+        if isinstance(found, list | dict) and found and name != "error":
+            return json.encode(found).decode()
+    return None
+
+
+def _plain(body: bytes) -> str:
+    """The words of a body that is not JSON, such as a proxy's HTML page."""
+    return " ".join(re.sub(r"<(script|style).*?</\1>|<[^>]*>", " ", body.decode(errors="replace")[:20_000], flags=re.DOTALL | re.IGNORECASE).split())
+
+
+def _is_status(found: Any) -> bool:
+    return (isinstance(found, int) or (isinstance(found, str) and found.isdigit())) and 400 <= int(found) <= 599

@@ -1,0 +1,131 @@
+"""Server-sent events: bytes in, frames out, split anywhere; frames in, bytes out.
+
+A `Frame` keeps the very bytes it came in, so that an event nobody touched is forwarded and not written again. Line ends may be LF, CRLF or CR,
+data may span lines, comments and unknown fields are part of the frame's bytes and nothing more. An event that the stream's end cut off is not
+an event (`Decoder.rest` has its bytes): that is what the specification says, and what Codex does.
+
+Not here: what an event means.
+"""
+
+import re
+from typing import NamedTuple
+
+_BLANK = re.compile(rb"\r\n\r\n|\n\n|\r\r(?!\n)|\r\n\n|\n\r\n|\r\n\r(?!\n)|\n\r(?!\n)")
+_LINE = re.compile(rb"\r\n|\n|\r")
+_BOM = b"\xef\xbb\xbf"
+
+
+class Frame(NamedTuple):
+    """One event: its name (empty where none was given), its data, and its own bytes with the blank line."""
+
+    name: bytes
+    data: bytes
+    raw: bytes
+
+
+class TooLong(ValueError):
+    """An event longer than the decoder may hold."""
+
+
+class Decoder:
+    """Feed bytes, get frames. Holds at most one unfinished event, and no more than `limit` bytes of it."""
+
+    def __init__(self, limit: int = 64 * 1024 * 1024) -> None:
+        self._limit = limit
+        self._held: list[bytes] = []
+        self._size = 0
+        self._begun = False
+
+    def feed(self, chunk: bytes) -> list[Frame]:
+        """The events that these bytes complete."""
+        if not self._begun:
+            chunk = self._without_bom(chunk)
+        if b"\n\n" in chunk and b"\r" not in chunk and not self._held_cr():
+            return self._split_plain(chunk)
+        return self._split_any(chunk)
+
+    @property
+    def rest(self) -> bytes:
+        """The bytes of an event that has not ended."""
+        return b"".join(self._held)
+
+    def _without_bom(self, chunk: bytes) -> bytes:
+        whole = self.rest + chunk
+        self._held, self._size = [], 0
+        if len(whole) < len(_BOM) and _BOM.startswith(whole):
+            self._hold(whole)
+            return b""
+        self._begun = True
+        return whole.removeprefix(_BOM)
+
+    def _held_cr(self) -> bool:
+        return any(b"\r" in piece for piece in self._held)
+
+    def _split_plain(self, chunk: bytes) -> list[Frame]:
+        blocks = (self.rest + chunk).split(b"\n\n")
+        self._held, self._size = [], 0
+        self._hold(blocks.pop())
+        # Three line feeds in a row leave one at the head of the next block; it belongs to no line.
+        return [frame for block in blocks if (frame := _frame(block.lstrip(b"\n"), block + b"\n\n")) is not None]
+
+    def _split_any(self, chunk: bytes) -> list[Frame]:
+        self._hold(chunk)
+        if not self._may_end(chunk):
+            return []
+        whole = self.rest
+        frames: list[Frame] = []
+        at = 0
+        for blank in _BLANK.finditer(whole):
+            if blank.end() == len(whole) and whole.endswith(b"\r"):
+                break  # a line feed may follow and belong to it
+            frame = _frame(whole[at : blank.start()], whole[at : blank.end()])
+            at = blank.end()
+            if frame is not None:
+                frames.append(frame)
+        self._held, self._size = [], 0
+        self._hold(whole[at:])
+        return frames
+
+    def _may_end(self, chunk: bytes) -> bool:
+        """Whether an event can have ended in this chunk: one long line fed in pieces must not be searched again for each."""
+        return b"\n" in chunk or b"\r" in chunk or (len(self._held) > 1 and self._held[-2].endswith(b"\r"))
+
+    def _hold(self, piece: bytes) -> None:
+        if piece:
+            self._held.append(piece)
+            self._size += len(piece)
+            if self._size > self._limit:
+                raise TooLong(f"one event is longer than {self._limit} bytes")
+
+
+def _frame(block: bytes, raw: bytes) -> Frame | None:
+    """An event out of its lines; None where it has no data, as a comment has none."""
+    if block.startswith(b"data: ") and b"\n" not in block and b"\r" not in block:
+        return Frame(b"", block[6:], raw)
+    if block.startswith(b"event: "):
+        name, _, rest = block[7:].partition(b"\n")
+        if rest.startswith(b"data: ") and b"\n" not in rest and b"\r" not in block:
+            return Frame(name, rest[6:], raw)
+    return _frame_of_lines(block, raw)
+
+
+def _frame_of_lines(block: bytes, raw: bytes) -> Frame | None:
+    name = b""
+    data: list[bytes] = []
+    for line in _LINE.split(block):
+        field, _, value = line.partition(b":")
+        value = value.removeprefix(b" ")
+        if field == b"data":
+            data.append(value)
+        elif field == b"event":
+            name = value
+    return Frame(name, b"\n".join(data), raw) if data else None
+
+
+def encode(name: bytes, data: bytes) -> bytes:
+    """One event as bytes. `data` is one line: JSON as we write it holds no raw line end."""
+    return b"event: " + name + b"\ndata: " + data + b"\n\n"
+
+
+DONE = b"[DONE]"
+"""The data with which a Chat Completions stream ends."""

@@ -1,0 +1,205 @@
+"""The lowering table: how each kind of client tool becomes a function that any model server knows, and how its call becomes itself again.
+
+A row is one kind, with four verbs: `declare` its function, lower a past `call` and its `output`, and `raise_call` what the model calls. The law,
+property-tested: raising a lowered call gives the call. Arguments a model got wrong are a value, never an exception: the client's own parser
+tells its model so.
+
+Not here: which dialect needs lowering (`translation.dialect`), names (`names`), streaming (`stages.restore`).
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec import Raw
+
+from antiphon.protocol import item_views, json
+from antiphon.protocol.document import ABSENT, Document
+from antiphon.tools.declaration import Declaration
+
+INPUT = "input"
+"""The one argument of a lowered freeform tool."""
+
+_EMPTY_SCHEMA = Raw(b'{"type":"object","properties":{}}')
+
+
+@dataclass(frozen=True, slots=True)
+class Lowering:
+    """One row: a kind of tool, the item types of its call and output, and the four verbs."""
+
+    kind: str
+    call: str
+    output: str
+    declare: Callable[[Declaration, str], Document]
+    lower_call: Callable[[Document, str], Document]
+    lower_output: Callable[[Document, str], Document]
+    raise_call: Callable[[Document, Declaration], Document]
+    loses: Callable[[Declaration], str | None] | None = None
+    """What of such a tool does not survive, in words."""
+
+
+def _declare_function(declared: Declaration, name: str) -> Document:
+    changes: dict[str, Any] = {} if name == declared.name else {"name": name}
+    parameters = declared.document.members.get("parameters")
+    if parameters is None or not json.is_object(parameters):
+        changes["parameters"] = _EMPTY_SCHEMA
+    elif Document(parameters).text("type") != "object":
+        changes["parameters"] = Document(parameters).but(type="object")
+    return declared.document.but(**changes) if changes else declared.document
+
+
+def _lower_function_call(item: Document, name: str) -> Document:
+    arguments = item.members["arguments"]
+    changes: dict[str, Any] = {} if json.is_text(arguments) else {"arguments": bytes(arguments).decode()}
+    if "namespace" in item or item.text("name") != name:
+        changes |= {"name": name, "namespace": ABSENT}
+    return item.but(**changes) if changes else item
+
+
+def _lower_function_output(item: Document, where: str) -> Document:
+    output = item.members.get("output", Raw(b""))
+    body = item_views.output_body(output, f"{where}.output")
+    return item if body is output else item.but(output=body)
+
+
+def _raise_function_call(item: Document, declared: Declaration) -> Document:
+    changes: dict[str, Any] = {} if item.text("name") == declared.name else {"name": declared.name}
+    if declared.namespace is not None:
+        changes["namespace"] = declared.namespace
+    return item.but(**changes) if changes else item
+
+
+_FREEFORM = (
+    "\n\nThis is a freeform tool: put the text, exactly as it is and with nothing around it, into the string `input`."
+)
+
+
+def _declare_custom(declared: Declaration, name: str) -> Document:
+    schema = {
+        "type": "object",
+        "properties": {INPUT: {"type": "string", "description": "The whole raw text for the tool."}},
+        "required": [INPUT],
+        "additionalProperties": False,
+    }
+    description = (declared.document.text("description") or "") + _FREEFORM + _grammar(declared.document)
+    return Document.of({"type": "function", "name": name, "description": description, "strict": False, "parameters": schema})
+
+
+def _grammar(tool: Document) -> str:
+    """The grammar in words: a model that is not held to it should at least read it."""
+    format = tool.document("format")
+    definition = format.text("definition") if format is not None else None
+    if format is None or not definition:
+        return ""
+    return f" It must match this {format.text('syntax') or ''} grammar:\n```\n{definition}\n```".replace("  ", " ", 1)
+
+
+def _lower_custom_call(item: Document, name: str) -> Document:
+    arguments = json.encode({INPUT: item.members["input"]}).decode()
+    return Document.of({"type": "function_call", "call_id": item.members["call_id"], "name": name, "arguments": arguments})
+
+
+def _lower_custom_output(item: Document, where: str) -> Document:
+    body = item_views.output_body(item.members.get("output", Raw(b"")), f"{where}.output")
+    return Document.of({"type": "function_call_output", "call_id": item.members.get("call_id"), "output": body})
+
+
+def _raise_custom_call(item: Document, declared: Declaration) -> Document:
+    members: dict[str, Any] = {"type": "custom_tool_call"}
+    for name in ("id", "status", "call_id"):
+        if name in item:
+            members[name] = item.members[name]
+    if (id := item.text("id")) is not None:
+        members["id"] = custom_id(id)
+    members["name"] = declared.name
+    if declared.namespace is not None:
+        members["namespace"] = declared.namespace
+    arguments = item.text("arguments") or ""
+    return Document.of({**members, INPUT: custom_input(arguments) if arguments else ""})
+
+
+def _custom_loss(declared: Declaration) -> str | None:
+    form = declared.document.document("format")
+    return "its grammar is told to the model, not enforced" if form is not None and form.text("type") == "grammar" else None
+
+
+def custom_id(id: str) -> str:
+    """The id of a raised custom call: the prefix says what an item is."""
+    return f"ctc_{id.removeprefix('fc_')}" if id.startswith("fc_") else id
+
+
+def custom_input(arguments: str) -> str:
+    """The raw text in a lowered call's arguments; what is not of our form is taken as the text itself, as far as it is one."""
+    try:
+        found = json.lenient(arguments)
+    except ValueError:
+        return arguments
+    if isinstance(found, dict):
+        members: dict[str, Any] = found
+        texts = [members[INPUT]] if INPUT in members else list(members.values()) if len(members) == 1 else []
+        return texts[0] if texts and isinstance(texts[0], str) else arguments
+    return found if isinstance(found, str) else arguments
+
+
+FUNCTION = Lowering(
+    "function", "function_call", "function_call_output",
+    _declare_function, _lower_function_call, _lower_function_output, _raise_function_call,
+)  # fmt: skip
+CUSTOM = Lowering(
+    "custom", "custom_tool_call", "custom_tool_call_output",
+    _declare_custom, _lower_custom_call, _lower_custom_output, _raise_custom_call, _custom_loss,
+)  # fmt: skip
+
+ROWS: tuple[Lowering, ...] = (FUNCTION, CUSTOM)
+BY_KIND = {row.kind: row for row in ROWS}
+BY_CALL = {row.call: row for row in ROWS}
+BY_OUTPUT = {row.output: row for row in ROWS}
+
+
+def _escaped(control: re.Match[str]) -> str:
+    return f"\\u{ord(control[0]):04x}"
+
+
+class InputUnwrapper:
+    """Takes the raw text out of `{"input":"…"}` while it streams.
+
+    The text inside is already spelled as JSON needs it, so a piece goes out without being decoded. Arguments of another form give no pieces; the
+    finished call has them.
+    """
+
+    _HEAD = re.compile(r'\s*\{\s*"input"\s*:\s*"')
+    _BODY = re.compile(r'(?:[^"\\]|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[0-9a-fA-F]{4}|\\u(?![dD][89abAB])[0-9a-fA-F]{4}|\\[^u])*')
+    _CONTROL = re.compile(r"[\x00-\x1f]")
+
+    def __init__(self) -> None:
+        self._begun = False
+        self._held = ""
+        self._undecoded = b""
+
+    def feed(self, piece: bytes) -> bytes | None:
+        """A spelled piece of the arguments in, a spelled piece of the text out; None where there is nothing yet."""
+        text = self._decode(piece)
+        if text is None:
+            return None
+        self._held += text
+        if not self._begun:
+            head = self._HEAD.match(self._held)
+            if head is None:
+                return None
+            self._begun, self._held = True, self._held[head.end() :]
+        body = self._BODY.match(self._held)
+        taken = body[0] if body is not None else ""
+        self._held = self._held[len(taken) :]
+        return b'"' + self._CONTROL.sub(_escaped, taken).encode() + b'"' if taken else None
+
+    def _decode(self, piece: bytes) -> str | None:
+        """The piece's text; held back while it ends in half a surrogate pair."""
+        whole = json.joined_text([self._undecoded, piece]) if self._undecoded else piece
+        try:
+            text = json.text(whole)
+        except ValueError:
+            self._undecoded = whole
+            return None
+        self._undecoded = b""
+        return text

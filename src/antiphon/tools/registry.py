@@ -1,0 +1,105 @@
+"""The tools of one request: which name upstream is whose, and what is declared there. Routing is by this table, never by guessing.
+
+Made anew for each request from what the client declared. Duplicates: the first wins. Tools without a name, and kinds that nobody can run, are
+left out. Each is noted. Not here: how a kind is lowered (`lowering`), calls in a stream (`stages.restore`).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from antiphon.protocol.document import Document
+from antiphon.protocol.notes import Kind, Note
+from antiphon.tools import lowering, names
+from antiphon.tools.declaration import Declaration
+from antiphon.tools.lowering import Lowering
+from antiphon.tools.names import NameRules
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One tool that the upstream is told of: what the client declared, its name upstream, and its function there."""
+
+    declared: Declaration
+    name: str
+    lowering: Lowering
+    function: Document
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether a call of it reads the same on both sides."""
+        return self.lowering is lowering.FUNCTION and self.declared.namespace is None and self.declared.name == self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Registry:
+    """Entries by upstream name, and names by (namespace, name)."""
+
+    rules: NameRules
+    entries: dict[str, Entry] = field(default_factory=dict[str, Entry])
+    names: dict[tuple[str | None, str], str] = field(default_factory=dict[tuple[str | None, str], str])
+
+    def entry(self, name: str) -> Entry | None:
+        """Whose call this is, by its upstream name."""
+        return self.entries.get(name)
+
+    def upstream_name(self, namespace: str | None, name: str) -> str:
+        """The name of a tool upstream, also of one that is no longer declared: history is renamed by the same rule."""
+        known = self.names.get((namespace or None, name))
+        return known if known is not None else _free_name(namespace or None, name, self.rules, self.entries)
+
+    @property
+    def functions(self) -> list[Document]:
+        """The function tools for the upstream, in the client's order."""
+        return [entry.function for entry in self.entries.values()]
+
+
+def build(declared: Iterable[Declaration], rules: NameRules) -> tuple[Registry, list[Note]]:
+    """The registry of one request."""
+    chosen, notes = _choose(declared)
+    assigned = _assign(chosen, rules)
+    registry = Registry(rules)
+    for one in chosen:
+        name = assigned[one.key]
+        row = lowering.BY_KIND[one.kind]
+        registry.entries[name] = Entry(one, name, row, row.declare(one, name))
+        registry.names[one.key] = name
+        if name != one.name:
+            notes.append(Note(Kind.RENAMED, one.where, f"known upstream as {name}"))
+        if row.loses is not None and (loss := row.loses(one)):
+            notes.append(Note(Kind.CHANGED, one.where, loss))
+    return registry, notes
+
+
+def _choose(declared: Iterable[Declaration]) -> tuple[list[Declaration], list[Note]]:
+    chosen: dict[tuple[str | None, str], Declaration] = {}
+    notes: list[Note] = []
+    for one in declared:
+        if one.kind not in lowering.BY_KIND:
+            notes.append(Note(Kind.DROPPED, one.where, f"nobody here runs {one.kind}"))
+        elif not one.name:
+            notes.append(Note(Kind.DROPPED, one.where, "a tool without a name"))
+        elif one.key in chosen:
+            notes.append(Note(Kind.DROPPED, one.where, f"a second tool named {one.label}"))
+        else:
+            chosen[one.key] = one
+    return list(chosen.values()), notes
+
+
+def _assign(chosen: list[Declaration], rules: NameRules) -> dict[tuple[str | None, str], str]:
+    """Names for all: tools that keep their own name first, so that no joined name takes it from them."""
+    assigned: dict[tuple[str | None, str], str] = {}
+    taken: dict[str, object] = {}
+    for keeps in (True, False):
+        for one in chosen:
+            if (one.namespace is None and names.is_fit(one.name, rules)) is keeps:
+                assigned[one.key] = _free_name(one.namespace, one.name, rules, taken)
+                taken[assigned[one.key]] = one
+    return assigned
+
+
+def _free_name(namespace: str | None, name: str, rules: NameRules, taken: dict[str, Entry] | dict[str, object]) -> str:
+    offered = ""
+    for offered in names.candidates(namespace, name, rules):
+        if offered not in taken:
+            break
+    return offered

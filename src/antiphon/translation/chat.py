@@ -1,0 +1,186 @@
+"""A Responses request as a Chat Completions request.
+
+Every field of the client's request is in one of the tables below: mapped, handled by name, meaningless at its default, or told as dropped. Not
+here: the message list (`chat_messages`), the answer (`chat_answer`).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec import Raw
+
+from antiphon.history.pairing import Pairing, paired
+from antiphon.protocol import json, request, response
+from antiphon.protocol.document import Document
+from antiphon.protocol.notes import Kind, Note
+from antiphon.protocol.request import SettingsView
+from antiphon.tools import declaration, registry
+from antiphon.tools.names import NameRules
+from antiphon.tools.registry import Registry
+from antiphon.translation import lowered
+from antiphon.translation.chat_messages import messages
+from antiphon.translation.dialect import ChatRules
+
+PATH = "/chat/completions"
+
+
+@dataclass(frozen=True, slots=True)
+class Translated:
+    """What goes to the upstream, the tools it was told of, and what was noticed. `edited`: whether it differs from what the client sent."""
+
+    path: str
+    body: Document
+    registry: Registry
+    notes: list[Note]
+    edited: bool = True
+
+
+def translate(document: Document, rules: ChatRules) -> Translated:
+    """The whole request. The model's name is the caller's business: an alias changes routing only."""
+    settings = request.settings(document)
+    tools, notes = registry.build(declaration.read(settings.tools or []), NameRules(rules.name_limit))
+    items = lowered.lower(request.items(settings.input), tools, notes)
+    pairing = Pairing(rules.images_in_outputs, notes)
+    body: dict[str, Any] = {"model": settings.model, "messages": messages(settings.instructions, paired(items, pairing), rules, notes)}
+    for name in document.members:
+        body |= _field(name, document, settings, _Context(rules, tools, notes))
+    return Translated(PATH, Document.of(body), tools, notes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Context:
+    rules: ChatRules
+    tools: Registry
+    notes: list[Note]
+
+    def drop(self, where: str, why: str = "") -> dict[str, Any]:
+        self.notes.append(Note(Kind.DROPPED, where, why))
+        return {}
+
+
+_Mapper = Callable[[SettingsView, _Context], dict[str, Any]]
+
+
+def _field(name: str, document: Document, settings: SettingsView, context: _Context) -> dict[str, Any]:
+    """What one field of the request becomes."""
+    if name in HANDLED:
+        return HANDLED[name](settings, context)
+    spelled = document.members[name]
+    if name in context.rules.passes:
+        return {name: spelled}
+    if json.is_null(spelled) or spelled_default(name, spelled):
+        return {}
+    return context.drop(name)
+
+
+def spelled_default(name: str, spelled: Raw) -> bool:
+    """Whether a setting says what would be so without it."""
+    default = response.DEFAULTS.get(name, Raw(b"null"))
+    return json.value(spelled) in (json.value(default), [], {}) or (name, bytes(spelled)) in _SAME_AS_DEFAULT
+
+
+_SAME_AS_DEFAULT = {("service_tier", b'"default"'), ("truncation", b'"auto"')}
+
+
+def _stream(settings: SettingsView, context: _Context) -> dict[str, Any]:
+    if not settings.stream:
+        return {}
+    return {"stream": True, **({"stream_options": {"include_usage": True}} if context.rules.stream_usage else {})}
+
+
+def _tools(settings: SettingsView, context: _Context) -> dict[str, Any]:
+    if not context.tools.entries:
+        return {}
+    drops = context.rules.schema_drops
+    return {"tools": [_tool(lowered.without_keywords(function, drops), context.rules) for function in context.tools.functions]}
+
+
+def _tool(function: Document, rules: ChatRules) -> dict[str, Any]:
+    kept = ("name", "description", "parameters", *(("strict",) if rules.strict_tools and function.get("strict") else ()))
+    members = {name: function.members[name] for name in kept if name in function and not json.is_null(function.members[name])}
+    return {"type": "function", "function": members}
+
+
+def _tool_choice(settings: SettingsView, context: _Context) -> dict[str, Any]:
+    """A choice among tools: as a word, or by the name that the upstream knows."""
+    choice = settings.tool_choice
+    if not context.tools.entries or not len(memoryview(choice)) or json.is_null(choice):
+        return {}
+    if json.is_text(choice):
+        return {"tool_choice": choice}
+    named = Document(choice)
+    name = named.text("name")
+    upstream = None if name is None else context.tools.upstream_name(named.text("namespace"), name)
+    if upstream in context.tools.entries:
+        return {"tool_choice": {"type": "function", "function": {"name": upstream}}}
+    if named.text("type") == "allowed_tools" and named.text("mode"):
+        context.notes.append(Note(Kind.CHANGED, "tool_choice.tools", "all tools stay allowed"))
+        return {"tool_choice": named.members["mode"]}
+    return context.drop("tool_choice", "no such tool upstream")
+
+
+def _parallel(settings: SettingsView, context: _Context) -> dict[str, Any]:
+    known = settings.parallel_tool_calls is not None and context.tools.entries
+    return {"parallel_tool_calls": settings.parallel_tool_calls} if known else {}
+
+
+def _max_tokens(settings: SettingsView, context: _Context) -> dict[str, Any]:
+    return {} if settings.max_output_tokens is None else {context.rules.max_tokens: settings.max_output_tokens}
+
+
+def _reasoning(settings: SettingsView, context: _Context) -> dict[str, Any]:
+    effort = settings.reasoning.effort if settings.reasoning is not None else None
+    if effort is None:
+        return {}
+    return {context.rules.effort: effort} if context.rules.effort else context.drop("reasoning.effort")
+
+
+def _text(settings: SettingsView, context: _Context) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    text = settings.text
+    if text is not None and text.verbosity is not None:
+        made |= {context.rules.verbosity: text.verbosity} if context.rules.verbosity else context.drop("text.verbosity")
+    if text is None or text.format is None or text.format.type == "text":
+        return made
+    form = text.format
+    if form.type not in context.rules.response_format:
+        return made | context.drop("text.format", form.type)
+    if form.type != "json_schema":
+        return made | {"response_format": {"type": form.type}}
+    named = {"name": form.name or "answer", "description": form.description, "strict": form.strict}
+    kept: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
+    if len(memoryview(form.schema)):
+        kept["schema"] = form.schema
+    return made | {"response_format": {"type": form.type, "json_schema": kept}}
+
+
+def _logprobs(settings: SettingsView, context: _Context) -> dict[str, Any]:
+    return {"logprobs": True, "top_logprobs": settings.top_logprobs} if settings.top_logprobs else {}
+
+
+def _include(settings: SettingsView, context: _Context) -> dict[str, Any]:
+    for number, wish in enumerate(settings.include or []):
+        context.drop(f"include[{number}]", wish)
+    return {}
+
+
+def _nothing(settings: SettingsView, context: _Context) -> dict[str, Any]:
+    return {}
+
+
+HANDLED: dict[str, _Mapper] = {
+    "model": _nothing,
+    "input": _nothing,
+    "instructions": _nothing,
+    "stream": _stream,
+    "tools": _tools,
+    "tool_choice": _tool_choice,
+    "parallel_tool_calls": _parallel,
+    "max_output_tokens": _max_tokens,
+    "reasoning": _reasoning,
+    "text": _text,
+    "top_logprobs": _logprobs,
+    "include": _include,
+}
+"""Fields that become something of their own, or stand elsewhere in the body."""

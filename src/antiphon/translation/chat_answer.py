@@ -1,0 +1,243 @@
+"""A Chat Completions answer, streamed or whole, as Responses events.
+
+Servers differ in small ways, and this is where each is met: a call's name in pieces or repeated in every delta, calls that all have index 0,
+arguments as an object, usage before or after the last choice, no `[DONE]`, an error object in a stream that began well. An answer that stops
+without saying that it is finished is a failure.
+
+Not here: how events are spelled (`protocol.stream_builder`), the client's own tool names (`stages.restore`).
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from antiphon.protocol import failures, json, sse
+from antiphon.protocol.document import Document
+from antiphon.protocol.event_views import Event
+from antiphon.protocol.failures import Failure
+from antiphon.protocol.notes import Kind, Note
+from antiphon.protocol.stream_builder import REASONING, REFUSAL, SUMMARY, TEXT, NewId, StreamBuilder
+from antiphon.translation.chat_calls import CallPiece, CallQueue
+
+_NONE = Raw(b"")
+
+FINISH: dict[str, str] = {
+    "stop": "completed",
+    "tool_calls": "completed",
+    "function_call": "completed",
+    "eos": "completed",
+    "eos_token": "completed",
+    "end_turn": "completed",
+    "stop_sequence": "completed",
+    "length": "max_output_tokens",
+    "max_tokens": "max_output_tokens",
+    "content_filter": "content_filter",
+    "sensitive": "content_filter",
+    "error": "failed",
+    "abort": "failed",
+    "aborted": "failed",
+    "network_error": "failed",
+    "insufficient_system_resource": "failed",
+}
+"""`finish_reason` → how the response ends. A reason that is not here ends it well and is noted."""
+
+USAGE_PLACES: dict[str, tuple[tuple[str, ...], ...]] = {
+    "cached_tokens": (("prompt_tokens_details", "cached_tokens"), ("prompt_cache_hit_tokens",), ("cached_tokens",)),
+    "reasoning_tokens": (("completion_tokens_details", "reasoning_tokens"), ("reasoning_tokens",)),
+}
+"""Where servers tell the details of their usage, most common first."""
+
+
+class _Function(msgspec.Struct):
+    name: str | None = None
+    arguments: Raw = _NONE
+
+
+class _CallDelta(msgspec.Struct):
+    index: int | None = None
+    id: str | None = None
+    function: _Function | None = None
+
+
+class _Chunk(msgspec.Struct):
+    choices: list[Any] | None = None
+    usage: Raw = _NONE
+    error: Raw = _NONE
+    message: Raw = _NONE
+
+
+@cache
+def _reader(reasoning: tuple[str, ...]) -> "msgspec.json.Decoder[_Chunk]":
+    """The view of a chunk or a whole answer, with the fields in which this dialect's models think."""
+    members: list[Any] = [(name, Raw, _NONE) for name in ("content", "refusal", *reasoning)]
+    delta = msgspec.defstruct("Delta", [*members, ("tool_calls", list[_CallDelta] | None, None)])
+    choice = msgspec.defstruct("Choice", [("delta", delta | None, None), ("message", delta | None, None), ("finish_reason", str | None, None)])
+    return json.reader(msgspec.defstruct("Chunk", [("choices", list[choice] | None, None)], bases=(_Chunk,)))  # pyright: ignore[reportReturnType, reportUnknownVariableType, reportInvalidTypeForm, reportArgumentType, reportUnknownArgumentType]
+
+
+class ChatAnswer:
+    """Feed the upstream's bytes, get events; `end` when it has no more."""
+
+    def __init__(self, response: Document, *, new_id: NewId, now: Callable[[], int], reasoning: tuple[str, ...], length_cut: str = "incomplete") -> None:
+        self._decoder = sse.Decoder()
+        self._reader = _reader(reasoning)
+        self._reasoning = reasoning
+        self._thoughts = SUMMARY if _wants_summary(response) else REASONING
+        self._builder = StreamBuilder(response, new_id=new_id)
+        self._calls = CallQueue(self._builder, new_id)
+        self._new_id, self._now, self._length_cut = new_id, now, length_cut
+        self._finish: str | None = None
+        self._usage: Raw | None = None
+        self.ended = False
+        self._notes: list[Note] = []
+
+    @property
+    def notes(self) -> list[Note]:
+        """What was noticed in the answer."""
+        return self._notes + self._builder.notes
+
+    def begin(self) -> list[Event]:
+        """The events that may be sent before the upstream has said a word."""
+        return self._builder.begin()
+
+    def feed(self, chunk: bytes) -> list[Event]:
+        """The events that these bytes make."""
+        events: list[Event] = []
+        for frame in self._decoder.feed(chunk):
+            if self.ended:
+                break
+            events += self._end() if frame.data == sse.DONE else self._take(frame.data)
+        return events
+
+    def whole(self, body: bytes) -> list[Event]:
+        """All events of an answer that was not streamed, after `begin`."""
+        events = self._take(body)
+        return events if self.ended else [*events, *self._end()]
+
+    def close(self) -> list[Event]:
+        """The upstream has no more: a failure, unless it had finished."""
+        if self.ended:
+            return []
+        if self._finish is not None:
+            return self._end()
+        return self.fail(failures.ended_early("the model server ended its answer without finishing it"))
+
+    def fail(self, failure: Failure) -> list[Event]:
+        """The answer cannot go on."""
+        if self.ended:
+            return []
+        self.ended = True
+        return self._builder.fail(failure)
+
+    def _take(self, data: bytes) -> list[Event]:
+        try:
+            chunk = json.view(json.mend(data), self._reader)
+        except ValueError as bad:
+            self._notes.append(Note(Kind.BROKEN, "chunk", str(bad)))
+            return self.fail(failures.ended_early(f"the model server sent what is not a chat completion: {bad}"))
+        if _is_given(chunk.error):
+            return self.fail(failures.in_stream(json.value(chunk.error)))
+        if _is_given(chunk.usage):
+            self._usage = usage(chunk.usage)
+        if chunk.choices is None:
+            return self._without_choices(chunk)
+        return self._choice(chunk.choices[0]) if chunk.choices else []
+
+    def _without_choices(self, chunk: _Chunk) -> list[Event]:
+        """Some servers send an error bare; others send chunks of their own that say nothing."""
+        if _is_given(chunk.message) and json.is_text(chunk.message):
+            return self.fail(failures.in_stream({"message": json.text(chunk.message)}))
+        self._notes.append(Note(Kind.UNKNOWN, "chunk", "no choices"))
+        return []
+
+    def _choice(self, choice: Any) -> list[Event]:
+        said = choice.delta or choice.message
+        if choice.finish_reason:
+            self._finish = choice.finish_reason
+        if said is None:
+            return []
+        events: list[Event] = []
+        for name in self._reasoning:
+            if _is_given(piece := getattr(said, name)):
+                events += self._speak(self._thoughts, piece)
+        if _is_given(said.content):
+            events += self._speak(TEXT, said.content)
+        if _is_given(said.refusal):
+            events += self._speak(REFUSAL, said.refusal)
+        for call in said.tool_calls or ():
+            events += self._call(call)
+        return events
+
+    def _speak(self, channel: Any, piece: Raw) -> list[Event]:
+        spelled = bytes(piece) if json.is_text(piece) else _text_of_parts(piece)
+        return [] if spelled == b'""' else self._calls.speak(channel, spelled)
+
+    def _call(self, call: _CallDelta) -> list[Event]:
+        function = call.function or _Function()
+        return self._calls.feed(CallPiece(call.index, call.id, function.name, _spelled_arguments(function.arguments)))
+
+    def _end(self) -> list[Event]:
+        self.ended = True
+        outcome = FINISH.get(self._finish or "stop")
+        if self._finish is None or outcome is None:
+            self._notes.append(Note(Kind.BROKEN, "finish_reason", f"{self._finish or 'none'} taken for stop"))
+        if outcome == "failed":
+            return self._builder.fail(failures.ended_early(f"the model server gave up: finish_reason {self._finish}"))
+        cut = outcome in ("max_output_tokens", "content_filter")
+        events = self._calls.finish(cut=cut)
+        if not cut or (outcome == "max_output_tokens" and self._length_cut == "completed"):
+            return [*events, *self._builder.complete(self._usage, now=self._now())]
+        return [*events, *self._builder.incomplete(outcome or "", self._usage)]
+
+
+def usage(spelled: Raw) -> Raw:
+    """Usage in the Responses API's words; its clients need every number."""
+    told = json.value(spelled)
+    counts: dict[str, Any] = told if isinstance(told, dict) else {}
+    input_tokens, output_tokens = _count(counts, "prompt_tokens"), _count(counts, "completion_tokens")
+    return Document.of(
+        {
+            "input_tokens": input_tokens,
+            "input_tokens_details": {"cached_tokens": _detail(counts, "cached_tokens")},
+            "output_tokens": output_tokens,
+            "output_tokens_details": {"reasoning_tokens": _detail(counts, "reasoning_tokens")},
+            "total_tokens": _count(counts, "total_tokens") or input_tokens + output_tokens,
+        }
+    ).raw
+
+
+def _count(told: Any, *path: str) -> int:
+    for name in path:
+        told = told.get(name) if isinstance(told, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    return int(told) if isinstance(told, int | float) else 0
+
+
+def _detail(counts: dict[str, Any], name: str) -> int:
+    return next((found for path in USAGE_PLACES[name] if (found := _count(counts, *path))), 0)
+
+
+def _is_given(spelled: Raw) -> bool:
+    return len(memoryview(spelled)) > 0 and not json.is_null(spelled)
+
+
+def _wants_summary(response: Document) -> bool:
+    """Where the client asked for summaries it shows those; raw reasoning it hides."""
+    reasoning = response.document("reasoning")
+    return reasoning is not None and reasoning.text("summary") not in (None, "none")
+
+
+def _text_of_parts(spelled: Raw) -> bytes:
+    """The text of content that came as parts."""
+    if not json.is_array(spelled):
+        return b'""'
+    return json.joined_text(bytes(part.members["text"]) for raw in json.elements(spelled) if json.is_object(raw) and "text" in (part := Document(raw)))
+
+
+def _spelled_arguments(spelled: Raw) -> bytes:
+    """Arguments as a spelled string: some servers send the object itself."""
+    if not _is_given(spelled):
+        return b'""'
+    return bytes(spelled) if json.is_text(spelled) else json.encode(bytes(spelled).decode())

@@ -1,0 +1,133 @@
+"""Tool calls out of chat deltas, one after the other, whatever way the server mixes them.
+
+A Responses client wants one item at a time, so only the first unfinished call streams; pieces of the others wait. A call is finished when its
+arguments are whole and another begins, or when the answer ends; what is not whole when an answer was cut is not delivered.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from antiphon.protocol import json
+from antiphon.protocol.event_views import Event
+from antiphon.protocol.notes import Kind, Note
+from antiphon.protocol.stream_builder import NewId, StreamBuilder
+
+_EMPTY = b'""'
+
+
+@dataclass(frozen=True, slots=True)
+class CallPiece:
+    """What one delta says of a call; `arguments` is a spelled string."""
+
+    index: int | None
+    id: str | None
+    name: str | None
+    arguments: bytes = _EMPTY
+
+
+@dataclass(slots=True)
+class _Pending:
+    key: tuple[int | None, int]
+    id: str | None = None
+    name: str = ""
+    pieces: list[bytes] = field(default_factory=list[bytes])
+    sent: int = 0
+    begun: bool = False
+
+    def is_whole(self) -> bool:
+        """Whether the arguments are one whole JSON value."""
+        try:
+            json.value(json.text(json.joined_text(self.pieces)).encode())
+        except ValueError:
+            return False
+        return True
+
+
+class CallQueue:
+    """Feed pieces of calls and of text; the builder gets them in order."""
+
+    def __init__(self, builder: StreamBuilder, new_id: NewId) -> None:
+        self._builder = builder
+        self._new_id = new_id
+        self._pending: list[_Pending] = []
+        self._seen = 0
+        self._later: list[tuple[Any, bytes]] = []
+
+    def feed(self, piece: CallPiece) -> list[Event]:
+        """A piece of a call."""
+        events: list[Event] = []
+        call = self._find(piece)
+        if call is None:
+            call = self._add(piece)
+            if len(self._pending) > 1 and self._pending[0].is_whole():
+                events += self._close_first()
+        call.id = call.id or piece.id
+        if piece.name and not call.begun and piece.name != call.name:
+            call.name += piece.name
+        if piece.arguments != _EMPTY:
+            call.pieces.append(piece.arguments)
+        return [*events, *self._stream_first()]
+
+    def speak(self, channel: Any, piece: bytes) -> list[Event]:
+        """Text beside calls: behind them, where they are not whole yet."""
+        if not self._pending:
+            return self._builder.speak(channel, piece)
+        if len(self._pending) == 1 and self._pending[0].is_whole():
+            return [*self._close_first(), *self._builder.speak(channel, piece)]
+        self._later.append((channel, piece))
+        return []
+
+    def finish(self, *, cut: bool) -> list[Event]:
+        """The answer has ended: every call that may be delivered is."""
+        events: list[Event] = []
+        while self._pending:
+            if cut and not self._pending[0].is_whole():
+                events += self._drop_first()
+            else:
+                events += self._close_first()
+        for channel, piece in self._later:
+            events += self._builder.speak(channel, piece)
+        return events
+
+    def _find(self, piece: CallPiece) -> _Pending | None:
+        for call in reversed(self._pending):
+            if piece.index is None or call.key[0] == piece.index:
+                # Some servers give every parallel call index 0: another id with a name of its own is another call.
+                another = piece.id and call.id and piece.id != call.id and piece.name
+                return None if another else call
+        return None
+
+    def _add(self, piece: CallPiece) -> _Pending:
+        call = _Pending((piece.index, self._seen), piece.id)
+        self._seen += 1
+        self._pending.append(call)
+        return call
+
+    def _stream_first(self) -> list[Event]:
+        """Sends what the first call has and has not sent; its name is final once arguments follow."""
+        call = self._pending[0]
+        if call.sent == len(call.pieces):
+            return []
+        events = self._begin(call)
+        for piece in call.pieces[call.sent :]:
+            events += self._builder.arguments(piece)
+        call.sent = len(call.pieces)
+        return events
+
+    def _begin(self, call: _Pending) -> list[Event]:
+        if call.begun:
+            return []
+        call.begun = True
+        return self._builder.call(call.name, call.id or self._new_id("call"))
+
+    def _close_first(self) -> list[Event]:
+        call = self._pending[0]
+        events = [*self._begin(call), *self._stream_first(), *self._builder.close()]
+        self._pending.pop(0)
+        return [*events, *(self._stream_first() if self._pending else [])]
+
+    def _drop_first(self) -> list[Event]:
+        self._pending.pop(0)
+        self._builder.notes.append(Note(Kind.DROPPED, f"output[{len(self._builder.output)}]", "a call cut in its arguments"))
+        self._builder.abandon()
+        return self._stream_first() if self._pending else []

@@ -1,0 +1,182 @@
+"""The message list of Chat Completions as a fold over paired items.
+
+One system message of the instructions and the *leading* developer messages; one assistant message for all that the model said in a round, its
+parallel calls together; tool messages right behind. A message that has been let out is never touched again. Not here: which order the items
+have (`history.pairing`), the rest of the request (`chat`).
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec import Raw
+
+from antiphon.history.pairing import Lowered
+from antiphon.protocol import item_views, json
+from antiphon.protocol.document import Document
+from antiphon.protocol.item_views import Part
+from antiphon.protocol.notes import Kind, Note
+from antiphon.translation.dialect import ChatRules
+
+TEXT_PARTS = frozenset({"input_text", "output_text", "text", "summary_text", "reasoning_text", "refusal"})
+_DETAILS = {"original": "high"}
+"""Image details that only the Responses API has."""
+
+
+def messages(instructions: str | None, items: Iterable[Lowered], rules: ChatRules, notes: list[Note]) -> list[dict[str, Any]]:
+    """The whole list."""
+    fold = _Fold(rules, notes)
+    if instructions:
+        fold.system.append(instructions)
+    for item in items:
+        fold.feed(item)
+    return fold.finish()
+
+
+class _Fold:
+    def __init__(self, rules: ChatRules, notes: list[Note]) -> None:
+        self.rules = rules
+        self.notes = notes
+        self.system: list[str] = []
+        self.out: list[dict[str, Any]] = []
+        self._said: _Said | None = None
+        self._leading = True
+
+    def feed(self, item: Lowered) -> None:
+        if item.is_models:
+            self._leading = False
+            self._said = self._said or _Said()
+            self._said.add(item, self)
+            return
+        self._close()
+        if item.type == "function_call_output":
+            self.out.append({"role": "tool", "tool_call_id": item.call_id, "content": self._tool_content(item)})
+        elif item.role in ("developer", "system") and self._leading:
+            self.system.append(self.words(item))
+        else:
+            self._leading = False
+            self._person(item)
+
+    def finish(self) -> list[dict[str, Any]]:
+        self._close()
+        head = [{"role": "system", "content": "\n\n".join(text for text in self.system if text)}] if any(self.system) else []
+        return [*head, *self.out]
+
+    def words(self, item: Lowered) -> str:
+        """The text of a message that can only be text."""
+        where = f"{item.where}.content"
+        return "\n\n".join(self.texts(item_views.parts(item.document.members.get("content", Raw(b"")), where), where))
+
+    def texts(self, parts: Iterable[Part], where: str) -> list[str]:
+        """The texts among some parts; the others are told."""
+        kept: list[str] = []
+        for number, part in enumerate(parts):
+            if part.type in TEXT_PARTS:
+                kept.append(part.text or part.refusal or "")
+            else:
+                self.notes.append(Note(Kind.DROPPED, f"{where}[{number}]", f"{part.type} cannot stand there"))
+        return kept
+
+    def _close(self) -> None:
+        if self._said is not None and (message := self._said.message(self.rules)) is not None:
+            self.out.append(message)
+        self._said = None
+
+    def _person(self, item: Lowered) -> None:
+        role = self.rules.late_developer if item.role in ("developer", "system") else "user"
+        where = f"{item.where}.content"
+        content = _content(item_views.parts(item.document.members.get("content", Raw(b"")), where), where, self)
+        if content:
+            self.out.append({"role": role, "content": content})
+        else:
+            self.notes.append(Note(Kind.DROPPED, item.where, "a message without content"))
+
+    def _tool_content(self, item: Lowered) -> Any:
+        body = item.document.members["output"]
+        if json.is_text(body):
+            return body
+        where = f"{item.where}.output"
+        found = item_views.parts(body, where)
+        if self.rules.images_in_outputs and any(part.type == "input_image" for part in found):
+            return _content(found, where, self)
+        return "\n".join(self.texts(found, where))
+
+
+class _Said:
+    """One assistant message under way."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.calls: list[dict[str, Any]] = []
+        self.thoughts: list[str] = []
+
+    def add(self, item: Lowered, fold: _Fold) -> None:
+        match item.type:
+            case "function_call":
+                members = item.document.members
+                function = {"name": members["name"], "arguments": _arguments(members["arguments"])}
+                self.calls.append({"id": item.call_id, "type": "function", "function": function})
+            case "reasoning":
+                self.thoughts += _thoughts(item)
+            case _:
+                self.texts.append(fold.words(item))
+
+    def message(self, rules: ChatRules) -> dict[str, Any] | None:
+        text = "\n\n".join(text for text in self.texts if text)
+        if not text and not self.calls:
+            return None
+        message: dict[str, Any] = {"role": "assistant", "content": text or None}
+        if self.calls:
+            message["tool_calls"] = self.calls
+        # Only what stands in this very message decides, so that a later turn never changes an earlier one.
+        if rules.reasoning_back and self.calls and self.thoughts:
+            message[rules.reasoning_back] = "\n\n".join(self.thoughts)
+        return message
+
+
+def _thoughts(item: Lowered) -> list[str]:
+    view = item_views.read(item.document, item.where)
+    if not isinstance(view, item_views.Reasoning):
+        return []
+    return [part.text for part in (view.content or view.summary) if part.text]
+
+
+def _arguments(spelled: Raw) -> Raw | str:
+    """Arguments as strict servers want them: a string that holds JSON, never an empty one."""
+    return "{}" if not json.text(spelled).strip() else spelled
+
+
+def _content(parts: list[Part], where: str, fold: _Fold) -> str | list[dict[str, Any]]:
+    """A person's message: plain text where it is nothing else, else the parts that the dialect takes."""
+    if all(part.type in TEXT_PARTS for part in parts):
+        return "\n\n".join(text for text in fold.texts(parts, where) if text)
+    made: list[dict[str, Any]] = []
+    for number, part in enumerate(parts):
+        if (one := _part(part, fold.rules)) is not None:
+            made.append(one)
+        else:
+            fold.notes.append(Note(Kind.DROPPED, f"{where}[{number}]", f"{part.type} cannot stand there"))
+    return made
+
+
+def _part(part: Part, rules: ChatRules) -> dict[str, Any] | None:
+    match part.type:
+        case kind if kind in TEXT_PARTS:
+            return {"type": "text", "text": part.text or part.refusal or ""}
+        case "input_image" if rules.images and (url := _image_url(part)):
+            detail = _DETAILS.get(part.detail or "", part.detail)
+            return {"type": "image_url", "image_url": {"url": url, **({"detail": detail} if detail else {})}}
+        case "input_file" if rules.files and (part.file_data or part.file_id):
+            named = {"file_data": part.file_data, "file_id": part.file_id, "filename": part.filename}
+            return {"type": "file", "file": {name: value for name, value in named.items() if value}}
+        case "input_audio" if rules.audio and len(memoryview(part.input_audio)):
+            return {"type": "input_audio", "input_audio": part.input_audio}
+        case _:
+            return None
+
+
+def _image_url(part: Part) -> Raw | None:
+    """The image's address; some clients wrap it in an object as Chat Completions does."""
+    given = part.image_url
+    if len(memoryview(given)) and json.is_object(given):
+        given = Document(given).members.get("url", Raw(b""))
+    return given if len(memoryview(given)) and json.is_text(given) else None

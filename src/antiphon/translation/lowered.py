@@ -1,0 +1,77 @@
+"""The client's items and tools in base form: messages, reasoning, function calls and their outputs, and function tools.
+
+Both APIs start from here: a Responses upstream gets the lowered items, a chat upstream the messages made of them. An item without a base form
+is left out and told. Not here: order and pairing (`history.pairing`), what a request body looks like (`chat`, `responses`).
+"""
+
+from collections.abc import Iterable
+
+from msgspec import Raw
+
+from antiphon.history.pairing import Lowered
+from antiphon.protocol import item_views, json
+from antiphon.protocol.document import Document
+from antiphon.protocol.item_views import CallOutput, CustomCall, FunctionCall, Message
+from antiphon.protocol.notes import Kind, Note
+from antiphon.tools import lowering
+from antiphon.tools.registry import Registry
+
+
+def lower(items: Iterable[Raw], registry: Registry, notes: list[Note]) -> list[Lowered]:
+    """The items in base form, in their order."""
+    lowered: list[Lowered] = []
+    for number, raw in enumerate(items):
+        where = f"input[{number}]"
+        view = item_views.read(raw, where)
+        one = None if view is None else _base(view, Document(raw), where, registry)
+        if one is not None:
+            lowered.append(one)
+        else:
+            notes.append(Note(Kind.DROPPED, where, _reason(raw, where, known=view is not None)))
+    return lowered
+
+
+def _reason(raw: Raw, where: str, *, known: bool) -> str:
+    type = item_views.kind(raw, where)
+    return f"{type} has no form there" if known else f"{type} is not known"
+
+
+def _base(view: item_views.Item, document: Document, where: str, registry: Registry) -> Lowered | None:
+    match view:
+        case Message():
+            return Lowered("message", document, where, role=view.role)
+        case FunctionCall() | CustomCall():
+            row = lowering.BY_CALL[view.type]
+            call = row.lower_call(document, registry.upstream_name(view.namespace, view.name))
+            return Lowered("function_call", call, where, call_id=view.call_id)
+        case CallOutput() if view.type in lowering.BY_OUTPUT:
+            output = lowering.BY_OUTPUT[view.type].lower_output(document, where)
+            return Lowered("function_call_output", output, where, call_id=view.call_id)
+        case item_views.Reasoning():
+            return Lowered("reasoning", document, where)
+        case _:
+            return None
+
+
+def without_keywords(function: Document, keywords: frozenset[str]) -> Document:
+    """A function tool whose schema has no keyword that the upstream does not know."""
+    schema = function.members.get("parameters")
+    if schema is None or not any(f'"{word}"'.encode() in bytes(schema) for word in keywords):
+        return function
+    return function.but(parameters=_stripped(json.value(schema), keywords, in_schema=True))
+
+
+def _stripped(node: object, keywords: frozenset[str], *, in_schema: bool) -> object:
+    """A schema without some keywords. Inside `properties` the keys are names, and a property may be named like a keyword."""
+    if isinstance(node, list):
+        return [_stripped(one, keywords, in_schema=in_schema) for one in node]  # pyright: ignore[reportUnknownVariableType]
+    if not isinstance(node, dict):
+        return node
+    kept: dict[str, object] = {}
+    for key, value in node.items():  # pyright: ignore[reportUnknownVariableType]
+        if in_schema and key in keywords:
+            continue
+        names = in_schema and key in ("properties", "$defs", "definitions", "patternProperties", "dependentSchemas")
+        literal = in_schema and key in ("enum", "const", "default", "examples")
+        kept[str(key)] = value if literal else _stripped(value, keywords, in_schema=not names)  # pyright: ignore[reportUnknownArgumentType]
+    return kept
