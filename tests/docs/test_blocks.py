@@ -1,0 +1,89 @@
+"""Every code block of the docs is checked by its language: commands parse, programs compile, data parses, links lead somewhere."""
+
+import os
+import re
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+import msgspec
+import pytest
+
+from antiphon.cli.main import main
+from tests.docs.blocks import PAGES, ROOT, Block, blocks_of, commands
+
+BLOCKS = [block for page in PAGES for block in blocks_of(page)]
+LINK = re.compile(r"\[[^\]]*\]\((?!https?:|mailto:|#)([^)#\s]+)")
+
+# Commands of other programs: what they do is theirs to test.
+FOREIGN = {"cd", "claude", "codex", "curl", "export", "git", "llama-server", "npm", "ollama", "pip", "pipx", "uv", "vllm"}
+# Languages that nothing can run or parse here, and why.
+DECLARED = {"text": "what a program printed, or a drawing", "mermaid": "a diagram", "http": "a message on the wire"}
+
+
+def check_commands(block: Block) -> None:
+    found = list(commands(block))
+    assert found, "a shell block without a command: is it `text`?"
+    for command in found:
+        check_command(command)
+
+
+def check_command(command: list[str]) -> None:
+    program, arguments = command[0].removeprefix(".venv/bin/"), command[1:]
+    if program == "antiphon":
+        parses(main, program, arguments)
+    elif program == "scripts/run":
+        parses(main, "antiphon", ["serve", *(each for each in arguments if each != "--once")])
+    elif program.startswith(("scripts/", ".ci/")):
+        assert os.access(ROOT / program, os.X_OK), f"no such script: {program}"
+    else:
+        assert program in FOREIGN, f"a command nobody declared: {program}"
+
+
+def parses(command: click.Command, name: str, arguments: list[str]) -> None:
+    """The arguments fit the command, down to the last subcommand; nothing is run."""
+    try:
+        with command.make_context(name, [*arguments]) as context:
+            if isinstance(command, click.Group):
+                rest = [*context._protected_args, *context.args]
+                child, found, left = command.resolve_command(context, rest)
+                assert child is not None and found is not None
+                parses(found, child, left)
+    except click.exceptions.Exit as done:
+        assert done.exit_code == 0
+
+
+def check_python(block: Block) -> None:
+    compile(block.text, block.where, "exec")
+
+
+def check_json(block: Block) -> None:
+    msgspec.json.decode(block.text)
+
+
+def check_toml(block: Block) -> None:
+    tomllib.loads(block.text)
+
+
+CHECKS: dict[str, Callable[[Block], None]] = {
+    "console": check_commands,
+    "bash": check_commands,
+    "sh": check_commands,
+    "python": check_python,
+    "json": check_json,
+    "toml": check_toml,
+}
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=[block.where for block in BLOCKS])
+def test_a_code_block_is_true(block: Block) -> None:
+    if block.language not in DECLARED:
+        assert block.language in CHECKS, f"`{block.language}` is neither checked nor declared"
+        CHECKS[block.language](block)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[page.relative_to(ROOT).as_posix() for page in PAGES])
+def test_links_lead_somewhere(page: Path) -> None:
+    targets = LINK.findall(page.read_text("utf-8"))
+    assert [target for target in targets if not (page.parent / target).exists()] == []
