@@ -50,7 +50,7 @@ class _Connection(asyncio.Protocol):
         if data.endswith(END) or not self._held[0].startswith(b"HTTP/1.1 200"):
             self._finish()
 
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the name is asyncio's
+    def connection_lost(self, exc: Exception | None) -> None:
         self._finish()
 
     def _finish(self) -> None:

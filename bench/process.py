@@ -52,7 +52,7 @@ class Measured:
 async def running(command: Sequence[str]) -> AsyncIterator[Measured]:
     """Start a process that says where it listens; end it afterwards."""
     with tempfile.TemporaryDirectory(prefix="bench-") as home:
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("ANTIPHON_")}
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("ANTIPHON_", "XDG_"))}
         env = kept | {"HOME": home, "ANTIPHON_HOME": f"{home}/antiphon", "PYTHONPATH": str(ROOT)}
         spawned = time.perf_counter()
         process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE, env=env, cwd=home)
@@ -79,4 +79,4 @@ def module(name: str, *arguments: str) -> list[str]:
 
 def antiphon(*flags: str) -> list[str]:
     """The command that starts the gateway."""
-    return [str(Path(sys.executable).with_name("antiphon")), "serve", "--port", "0", "--store", "none", *flags]
+    return [sys.executable, "-m", "antiphon", "serve", "--port", "0", "--store", "none", *flags]

@@ -1,9 +1,15 @@
 """What every test may ask for. Fixtures of one area live in that area's own conftest."""
 
+import asyncio
 import os
+from collections.abc import Generator
+from pathlib import Path
 
 import pytest
 
+from tests.matrix import codex
+
+CI = os.environ.get("CI") == "true"
 FULL = os.environ.get("ANTIPHON_FULL") == "1"
 
 
@@ -15,6 +21,25 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("full"):
             item.add_marker(skip)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """In CI a real part that is missing is a failure: a green run must not mean that nothing real was run."""
+    report = yield
+    if CI and report.skipped and item.get_closest_marker("real") and not item.get_closest_marker("full"):
+        report.outcome = "failed"
+        report.longrepr = f"skipped in CI, where every real part must be there: {report.longrepr}"
+    return report
+
+
+@pytest.fixture(scope="session")
+def codex_binary() -> Path:
+    """The real Codex CLI, installed by npm into the project's cache when it is not there yet."""
+    try:
+        return asyncio.run(codex.find(codex.VERSION))
+    except codex.NoCodexError as missing:
+        pytest.skip(f"no real Codex: {missing}")
 
 
 @pytest.fixture(scope="session")
