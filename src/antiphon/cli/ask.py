@@ -5,7 +5,8 @@ A client like any other: it knows the gateway's URL and the Responses API, and s
 
 import http.client
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -52,7 +53,8 @@ class Gateway:
 
     def first_model(self) -> str:
         """The first model of the gateway's list."""
-        listed = Document(self._request("GET", "/models").read(BODY_LIMIT)).elements("data")
+        with self._reply("GET", "/models") as reply:
+            listed = Document(reply.read(BODY_LIMIT)).elements("data")
         name = Document(listed[0]).text("id") if listed else None
         if name is None:
             raise Failed(f"{self.url} lists no model; name one with --model")
@@ -60,23 +62,25 @@ class Gateway:
 
     def events(self, request: dict[str, Any]) -> Iterator[Event]:
         """The events of one streamed answer."""
-        reply = self._request("POST", "/responses", json.encode(request))
         frames = sse.Decoder()
-        while chunk := _reading(reply.read1, READ):
-            for frame in frames.feed(chunk):
-                if frame.data != sse.DONE:
-                    yield of_frame(frame)
+        with self._reply("POST", "/responses", json.encode(request)) as reply:
+            while chunk := _reading(reply.read1, READ):
+                for frame in frames.feed(chunk):
+                    if frame.data != sse.DONE:
+                        yield of_frame(frame)
 
-    def _request(self, method: str, path: str, body: bytes | None = None) -> http.client.HTTPResponse:
-        connection = self._connect(self._host, self._port, timeout=self._timeout)
-        try:
-            connection.request(method, self._base + path, body, {"content-type": "application/json", "accept": "text/event-stream"})
-            reply = connection.getresponse()
-        except OSError as refused:
-            raise Failed(f"no gateway answers at {self.url} ({refused}); start one with: antiphon serve") from None
-        if reply.status != http.client.OK:
-            raise Failed(f"HTTP {reply.status}: {_said(reply.read(BODY_LIMIT))}")
-        return reply
+    @contextmanager
+    def _reply(self, method: str, path: str, body: bytes | None = None) -> Generator[http.client.HTTPResponse]:
+        with closing(self._connect(self._host, self._port, timeout=self._timeout)) as connection:
+            try:
+                connection.request(method, self._base + path, body, {"content-type": "application/json", "accept": "text/event-stream"})
+                reply = connection.getresponse()
+            except (OSError, http.client.HTTPException) as refused:
+                raise Failed(f"no gateway answers at {self.url} ({refused!r}); start one with: antiphon serve") from None
+            with reply:
+                if reply.status != http.client.OK:
+                    raise Failed(f"HTTP {reply.status}: {_said(reply.read(BODY_LIMIT))}")
+                yield reply
 
 
 def answer(events: Iterator[Event], show: Callable[[str], object]) -> str | None:
