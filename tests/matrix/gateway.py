@@ -49,7 +49,7 @@ async def _started(upstream: str, arguments: Sequence[str], key: str, log: Path)
     kept = {name: value for name, value in os.environ.items() if not name.startswith("ANTIPHON_")}
     with log.open("wb") as errors:
         return await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "antiphon", "serve", *flags),
+            *(sys.executable, "-m", "antiphon.cli.main", "serve", *flags),
             stdout=asyncio.subprocess.PIPE,
             stderr=errors,
             env=kept | {"UPSTREAM_KEY": key, "ANTIPHON_HOME": str(log.parent / "antiphon")},
