@@ -1,14 +1,12 @@
 """The embedded model: small pinned weights and llama.cpp's own HTTP server, in a process of its own.
 
 What Antiphon falls back to when no model server runs on this machine. Not a model server of its own making: `weights` gets one file,
-`server` starts and stops one process, `settings` is what it is told. Above: `cli`. To the rest of Antiphon this is an upstream like any
-other; nothing else knows that it is ours.
+`server` starts and stops one process, `settings` is what it is told. Above: `cli`, which names the data folder. To the rest of Antiphon
+this is an upstream like any other; nothing else knows that it is ours.
 """
 
-import sys
 from pathlib import Path
 
-from antiphon.config import data_folder
 from antiphon.local_model.server import LocalModel, LocalModelFailed, launch
 from antiphon.local_model.settings import EMBEDDED, OTHER
 from antiphon.local_model.weights import SMOLLM2, NoWeights, Progress, get
@@ -16,18 +14,13 @@ from antiphon.local_model.weights import SMOLLM2, NoWeights, Progress, get
 __all__ = ["LocalModel", "LocalModelFailed", "NoWeights", "ensure", "start"]
 
 
-def _tell(sentence: str) -> None:
-    print(f"antiphon: {sentence}", file=sys.stderr, flush=True)  # noqa: T201 - the default for a command without a display of its own
+def ensure(folder: Path, *, progress: Progress) -> LocalModel:
+    """Gets the pinned weights into the data folder where they are missing, and starts them. Raises NoWeights, LocalModelFailed."""
+    return start(None, folder, progress=progress)
 
 
-def ensure(progress: Progress = _tell) -> LocalModel:
-    """Gets the pinned weights where they are missing, and starts them. Raises NoWeights, LocalModelFailed."""
-    return start(None, progress)
-
-
-def start(gguf: Path | None = None, progress: Progress = _tell) -> LocalModel:
+def start(gguf: Path | None, folder: Path, *, progress: Progress) -> LocalModel:
     """Starts the model of that file, with the chat template that the file brings; None: the pinned weights."""
-    folder = data_folder().absolute()
     if gguf is None:
         return launch(get(SMOLLM2, folder, progress=progress), EMBEDDED, folder)
     return launch(gguf, OTHER, folder)

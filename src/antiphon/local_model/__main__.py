@@ -11,6 +11,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+from antiphon.child import when_parent_ends
 from antiphon.local_model.settings import ROWS, Settings, cores
 from antiphon.protocol import json
 
@@ -20,7 +21,8 @@ def main(row: str, gguf: Path) -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = os.dup(sys.stdout.fileno())
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever llama.cpp prints is log
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    # No tidying up: llama.cpp's threads would not let the interpreter end while they work.
+    when_parent_ends(lambda: os._exit(0))
     try:
         serving = _serve(ROWS[row], gguf)
     except Exception as failed:  # noqa: BLE001 - whatever it is, the parent has to hear of it
@@ -29,12 +31,6 @@ def main(row: str, gguf: Path) -> int:
     _say(parent, {"url": serving.listening_address})
     threading.Event().wait()
     return 0
-
-
-def _end_with_parent() -> None:
-    """No tidying up: llama.cpp's threads would not let the interpreter end while they work."""
-    sys.stdin.buffer.read()
-    os._exit(0)
 
 
 def _say(parent: int, what: dict[str, str]) -> None:

@@ -6,7 +6,8 @@
     │   ├── TooLarge           a body over the limit                             413
     │   ├── NotFound           no such route or object                           404
     │   └── Forbidden          a web page, or a Host that is not ours            403
-    └── UpstreamError          the model server failed, refused or went away     as `failures` says
+    ├── UpstreamError          the model server failed, refused or went away     as `failures` says
+    └── GatewayError           our own fault                                     500
 
 `status` and `code` are what an edge shows; each edge renders them in its own form (HTTP body, SSE event, later WebSocket frame, RPC error).
 """
@@ -65,3 +66,11 @@ class UpstreamError(AntiphonError):
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.message)
         self.failure = failure
+
+
+class GatewayError(AntiphonError):
+    """Our own fault."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.failure = Failure(status=500, code="gateway_error", message=message)

@@ -103,7 +103,7 @@ STEPS: dict[tuple[str, str, str], Step] = {
     ("reasoning", PART_ADDED, "reasoning_text"): Step((_A,), _O),
     ("reasoning", REASONING_ADDED, "reasoning_text"): Step((_A,), _O),
     ("reasoning", REASONING_DELTA, "reasoning_text"): Step((_A, _O), _O),
-    ("reasoning", REASONING_DONE, "reasoning_text"): Step((_O,), _W),
+    ("reasoning", REASONING_DONE, "reasoning_text"): Step((_A, _O), _W),
     ("reasoning", PART_DONE, "reasoning_text"): Step((_W,), _C),
     ("reasoning", REASONING_PART_DONE, "reasoning_text"): Step((_W,), _C),
     ("function_call", ARGUMENTS_DELTA, "arguments"): Step((_A, _O), _O),

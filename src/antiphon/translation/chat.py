@@ -21,19 +21,9 @@ from antiphon.tools.registry import Registry
 from antiphon.translation import lowered
 from antiphon.translation.chat_messages import messages
 from antiphon.translation.dialect import ChatRules
+from antiphon.translation.translated import Translated
 
 PATH = "/chat/completions"
-
-
-@dataclass(frozen=True, slots=True)
-class Translated:
-    """What goes to the upstream, the tools it was told of, and what was noticed. `edited`: whether it differs from what the client sent."""
-
-    path: str
-    body: Document
-    registry: Registry
-    notes: list[Note]
-    edited: bool = True
 
 
 def translate(document: Document, rules: ChatRules) -> Translated:

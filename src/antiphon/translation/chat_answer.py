@@ -92,6 +92,7 @@ class ChatAnswer:
         self._finish: str | None = None
         self._usage: Raw | None = None
         self.ended = False
+        self.failure: Failure | None = None
         self._notes: list[Note] = []
 
     @property
@@ -102,6 +103,10 @@ class ChatAnswer:
     def begin(self) -> list[Event]:
         """The events that may be sent before the upstream has said a word."""
         return self._builder.begin()
+
+    def still_there(self) -> Event:
+        """An event that says nothing but that the response goes on."""
+        return self._builder.begin()[-1]
 
     def feed(self, chunk: bytes) -> list[Event]:
         """The events that these bytes make."""
@@ -115,6 +120,8 @@ class ChatAnswer:
     def whole(self, body: bytes) -> list[Event]:
         """All events of an answer that was not streamed, after `begin`."""
         events = self._take(body)
+        if not self.ended and self._finish is None and not self._calls.has_begun and not events:
+            return self.fail(failures.ended_early("the model server's answer holds no choice"))
         return events if self.ended else [*events, *self._end()]
 
     def close(self) -> list[Event]:
@@ -129,7 +136,7 @@ class ChatAnswer:
         """The answer cannot go on."""
         if self.ended:
             return []
-        self.ended = True
+        self.ended, self.failure = True, failure
         return self._builder.fail(failure)
 
     def _take(self, data: bytes) -> list[Event]:
@@ -185,7 +192,8 @@ class ChatAnswer:
         if self._finish is None or outcome is None:
             self._notes.append(Note(Kind.BROKEN, "finish_reason", f"{self._finish or 'none'} taken for stop"))
         if outcome == "failed":
-            return self._builder.fail(failures.ended_early(f"the model server gave up: finish_reason {self._finish}"))
+            self.ended = False
+            return self.fail(failures.ended_early(f"the model server gave up: finish_reason {self._finish}"))
         cut = outcome in ("max_output_tokens", "content_filter")
         events = self._calls.finish(cut=cut)
         if not cut or (outcome == "max_output_tokens" and self._length_cut == "completed"):

@@ -53,6 +53,11 @@ class CallQueue:
         self._seen = 0
         self._later: list[tuple[Any, bytes]] = []
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether there was any call at all."""
+        return self._seen > 0
+
     def feed(self, piece: CallPiece) -> list[Event]:
         """A piece of a call."""
         events: list[Event] = []

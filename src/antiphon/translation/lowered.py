@@ -17,13 +17,15 @@ from antiphon.tools import lowering
 from antiphon.tools.registry import Registry
 
 
-def lower(items: Iterable[Raw], registry: Registry, notes: list[Note]) -> list[Lowered]:
-    """The items in base form, in their order."""
+def lower(items: Iterable[Raw], registry: Registry, notes: list[Note], *, also: frozenset[str] = frozenset()) -> list[Lowered]:
+    """The items in base form, in their order; those of the types in `also` as they are."""
     lowered: list[Lowered] = []
     for number, raw in enumerate(items):
         where = f"input[{number}]"
         view = item_views.read(raw, where)
         one = None if view is None else _base(view, Document(raw), where, registry)
+        if one is None and (type := item_views.kind(raw, where)) in also:
+            one = Lowered(type, Document(raw), where)
         if one is not None:
             lowered.append(one)
         else:

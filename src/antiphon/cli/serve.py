@@ -1,0 +1,129 @@
+"""`antiphon serve`: settings → upstreams → app → server."""
+
+import asyncio
+import os
+import secrets
+import socket
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any
+
+import click
+import msgspec
+
+from antiphon import config
+from antiphon.config import BadConfig, Config, UpstreamSettings
+from antiphon.http.guard import is_loopback
+from antiphon.observe import log
+
+
+def _flags(command: Callable[..., None]) -> Callable[..., None]:
+    """A flag for each setting that has one, out of the same table as everything else."""
+    for setting in reversed([one for one in config.SETTINGS if one.flag]):
+        name = f"--{setting.name.replace('_', '-')}"
+        kind = click.Choice([choice for choice in setting.choices if choice]) if setting.choices else setting.type
+        extra: dict[str, Any] = {"is_flag": True} if setting.type is bool else {"type": kind, "metavar": None if setting.choices else setting.name.upper()}
+        shown = f" [default: {setting.default}]" if setting.default not in ("", False) else ""
+        command = click.option(name, setting.name, default=None, help=setting.help + shown, **extra)(command)
+    return command
+
+
+@click.command()
+@_flags
+@click.option("--config", "file", default="", help="A configuration file to read instead of the usual one.")
+def serve(file: str, **flags: Any) -> None:
+    """Run the gateway. With no upstream it looks for model servers on this machine, else it starts the embedded model."""
+    try:
+        settings = config.load(flags, file=file)
+    except BadConfig as bad:
+        raise click.UsageError(str(bad)) from None
+    if not is_loopback(settings.host):
+        raise click.UsageError(f"refusing to listen on {settings.host}: without keys only loopback is safe. Use --host 127.0.0.1.")
+    log.set_up(settings.log_level)
+    with ExitStack() as stack:
+        listening = stack.enter_context(_listen(settings.host, settings.port))
+        if not settings.upstreams:
+            settings = _with_upstream(settings, stack)
+        _say(f"antiphon: state is not kept yet (store {settings.store}): every request must carry its whole history")
+        with asyncio.Runner(loop_factory=_event_loop) as runner:
+            runner.run(_run(settings, listening))
+
+
+def _with_upstream(settings: Config, stack: ExitStack) -> Config:
+    """A configuration without an upstream gets one: a server that runs here, or the embedded model."""
+    from antiphon.upstream.discover import discover
+
+    found = None if settings.gguf else asyncio.run(discover(not_port=settings.port))
+    if found is not None:
+        place, url = found
+        _say(f"antiphon: found a model server on port {place.port} (usually {place.server})")
+    else:
+        url = _embedded(settings, stack)
+    return msgspec.structs.replace(settings, upstreams={"local": UpstreamSettings(url=url)})
+
+
+def _embedded(settings: Config, stack: ExitStack) -> str:
+    from pathlib import Path
+
+    from antiphon import local_model
+
+    _say("antiphon: no model server found; starting the embedded model")
+    try:
+        gguf = Path(settings.gguf).expanduser() if settings.gguf else None
+        return stack.enter_context(local_model.ensure(gguf, progress=_say)).url
+    except local_model.Unavailable as why:
+        raise click.ClickException(f"{why}\nOr name a model server: antiphon serve --upstream http://localhost:8000/v1") from None
+
+
+async def _run(settings: Config, listening: socket.socket) -> None:
+    import uvicorn
+
+    from antiphon.http.app import app
+    from antiphon.http.gateway import Gateway
+    from antiphon.turn import Manner
+    from antiphon.upstream.pool import Pool
+
+    manner = Manner(
+        new_id=lambda prefix: f"{prefix}_{secrets.token_hex(24)}",
+        now=lambda: int(time.time()),
+        length_cut=settings.length_cut,
+        strict=settings.strict,
+        failures=settings.failures,
+        retry_after_default=settings.retry_after_default,
+    )
+    gateway = Gateway(settings, Pool(settings, environ=os.environ), manner)
+    server = uvicorn.Server(
+        uvicorn.Config(
+            app(gateway), ws="none", lifespan="on", http="httptools", access_log=False, log_level="error",
+            server_header=False, timeout_keep_alive=75, timeout_graceful_shutdown=10,
+        )
+    )  # fmt: skip
+    host, port = listening.getsockname()[:2]
+    async with asyncio.TaskGroup() as group:
+        group.create_task(server.serve(sockets=[listening]))
+        while not server.started:
+            await asyncio.sleep(0.005)
+        _say(f"antiphon: listening on http://{f'[{host}]' if ':' in host else host}:{port}")
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """The listening socket, made before anything else so that a port in use is told plainly."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as bad:
+        raise click.ClickException(f"cannot listen on {host}:{port}: {bad.strerror}. Choose another --port, or 0 for a free one.") from None
+
+
+def _event_loop() -> asyncio.AbstractEventLoop:
+    """uvloop's where it is installed."""
+    try:
+        import uvloop  # pyright: ignore[reportMissingImports, reportMissingModuleSource]
+    except ImportError:
+        return asyncio.new_event_loop()
+    return uvloop.new_event_loop()  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)

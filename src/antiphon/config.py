@@ -1,0 +1,217 @@
+"""All settings: one frozen struct out of file, environment and flags, in that order of growing weight.
+
+`SETTINGS` is the table: each row is a key of `antiphon.toml`, an `ANTIPHON_…` variable and, where `flag` says so, a flag of `antiphon serve`; the
+reference in `docs/` is generated from it. Upstreams, aliases and failure rows have no flags and live in the file.
+"""
+
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from antiphon.protocol.failures import Row, row
+from antiphon.translation.dialect import DIALECTS, ChatRules, Dialect, ResponsesRules
+
+DEFAULT_PORT = 8787
+
+
+class Setting(NamedTuple):
+    """One setting. `choices` empty: any value of the type."""
+
+    name: str
+    type: type
+    default: Any
+    help: str
+    choices: tuple[str, ...] = ()
+    flag: bool = True
+
+
+SETTINGS: tuple[Setting, ...] = (
+    Setting("host", str, "127.0.0.1", "Address to listen on; loopback only, until keys exist."),
+    Setting("port", int, DEFAULT_PORT, "Port to listen on; 0 takes a free one."),
+    Setting("upstream", str, "", "The model server's base URL, such as http://localhost:8000/v1."),
+    Setting("api", str, "auto", "The API to speak with it.", ("auto", "chat", "responses")),
+    Setting("dialect", str, "", "What kind of server it is; empty: find out.", ("", *DIALECTS)),
+    Setting("upstream_key_env", str, "", "The environment variable that holds the upstream's key."),
+    Setting("store", str, "none", "Where to keep state; a later version will, this one keeps none."),
+    Setting("gguf", str, "", "Another model file for the embedded model server."),
+    Setting("strict", bool, False, "Refuse a request that would lose something, instead of telling what was lost."),
+    Setting("length_cut", str, "incomplete", "How an answer ends that the token limit cut.", ("incomplete", "completed")),
+    Setting("retry_after_default", int, 0, "Seconds to tell with a 429 that has no Retry-After; 0: tell none.", flag=False),
+    Setting("max_body_mb", int, 128, "Largest request body, after decompression, in MiB.", flag=False),
+    Setting("keepalive_seconds", float, 15.0, "How long a stream may be silent before a keep-alive event is sent.", flag=False),
+    Setting("connect_seconds", float, 10.0, "How long connecting to the upstream may take.", flag=False),
+    Setting("idle_seconds", float, 900.0, "How long the upstream may be silent, prefill included.", flag=False),
+    Setting("review_model", str, "", "The model for Codex's approval review (codex-auto-review); empty: that name goes to the upstream as it is.", flag=False),
+    Setting("log_level", str, "info", "How much to log.", ("debug", "info", "warning", "error")),
+)
+BY_NAME = {setting.name: setting for setting in SETTINGS}
+REVIEW_MODEL = "codex-auto-review"
+
+
+class BadConfig(ValueError):
+    """A setting that cannot be; the message names it and where it was given."""
+
+
+class FailureRow(msgspec.Struct, forbid_unknown_fields=True):
+    """One row of `[[failures]]`: which upstream answers it speaks of, and what they become."""
+
+    name: str
+    statuses: str = ""
+    wording: str = ""
+    status: int | None = None
+    code: str | None = None
+    type: str | None = None
+
+    def row(self) -> Row:
+        """The row as the table has it."""
+        return row(self.name, self.statuses, self.wording, becomes=self.status, code=self.code, type=self.type)
+
+
+class UpstreamSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One `[upstreams.NAME]` table."""
+
+    url: str
+    api: str = "auto"
+    dialect: str = ""
+    key_env: str = ""
+    models: tuple[str, ...] = ()
+    headers: dict[str, str] = {}
+    chat: dict[str, Any] = {}
+    responses: dict[str, Any] = {}
+
+
+class Config(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that was decided before the first request."""
+
+    host: str
+    port: int
+    upstreams: dict[str, UpstreamSettings]
+    aliases: dict[str, str]
+    failures: tuple[Row, ...]
+    store: str
+    gguf: str
+    strict: bool
+    length_cut: str
+    retry_after_default: int
+    max_body_mb: int
+    keepalive_seconds: float
+    connect_seconds: float
+    idle_seconds: float
+    review_model: str
+    log_level: str
+
+
+def data_folder(environ: Mapping[str, str] = os.environ) -> Path:
+    """Where Antiphon keeps what is its own: models, logs, a private Codex home."""
+    if own := environ.get("ANTIPHON_HOME"):
+        return Path(own)
+    shared = environ.get("XDG_DATA_HOME")
+    return (Path(shared) if shared else Path.home() / ".local" / "share") / "antiphon"
+
+
+def config_file(environ: Mapping[str, str] = os.environ) -> Path:
+    """The file that is read where none is named. Never one in the working folder: a cloned repository must not choose where keys are sent."""
+    home = environ.get("XDG_CONFIG_HOME")
+    return (Path(home) if home else Path.home() / ".config") / "antiphon" / "antiphon.toml"
+
+
+def load(flags: Mapping[str, Any] | None = None, *, file: str = "", environ: Mapping[str, str] = os.environ) -> Config:
+    """The configuration. Flags that are None were not given."""
+    written = _read_file(file or environ.get("ANTIPHON_CONFIG", ""), environ)
+    given = _plain(written) | _from_environment(environ) | {name: value for name, value in (flags or {}).items() if value is not None}
+    for name, value in given.items():
+        _check(BY_NAME[name], value)
+    settings: dict[str, Any] = {setting.name: setting.default for setting in SETTINGS} | given
+    upstreams = _upstreams(written, settings)
+    named = {name: settings[name] for name in settings if name in Config.__struct_fields__}
+    return Config(**named, upstreams=upstreams, aliases=_shaped(written, "aliases", dict[str, str]), failures=_failures(written))
+
+
+def dialect(settings: UpstreamSettings, preset: Dialect) -> Dialect:
+    """The preset with the fields that this upstream sets otherwise."""
+    return msgspec.structs.replace(
+        preset,
+        chat=_overridden(preset.chat, settings.chat, ChatRules, "chat"),
+        responses=_overridden(preset.responses, settings.responses, ResponsesRules, "responses"),
+    )
+
+
+def _overridden(rules: Any, changes: dict[str, Any], shape: type, where: str) -> Any:
+    if not changes:
+        return rules
+    try:
+        return msgspec.convert(msgspec.to_builtins(rules) | changes, shape)
+    except msgspec.ValidationError as wrong:
+        raise BadConfig(f"[upstreams.….{where}]: {wrong}") from None
+
+
+def _read_file(named: str, environ: Mapping[str, str]) -> dict[str, Any]:
+    path = Path(named) if named else config_file(environ)
+    if not named and not path.exists():
+        return {}
+    try:
+        written = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as bad:
+        raise BadConfig(f"{path}: {bad}") from None
+    unknown = set(written) - set(BY_NAME) - {"upstreams", "aliases", "failures"}
+    if unknown:
+        raise BadConfig(f"{path}: unknown setting {', '.join(sorted(unknown))}")
+    return written
+
+
+def _plain(written: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in written.items() if name in BY_NAME}
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for setting in SETTINGS:
+        name = f"ANTIPHON_{setting.name.upper()}"
+        if environ.get(name):
+            found[setting.name] = _parsed(setting, environ[name], name)
+    return found
+
+
+def _parsed(setting: Setting, text: str, where: str) -> Any:
+    if setting.type is bool:
+        return text.lower() in ("1", "true", "yes", "on")
+    try:
+        return setting.type(text)
+    except ValueError:
+        raise BadConfig(f"{where}: expected {setting.type.__name__}, got {text!r}") from None
+
+
+def _check(setting: Setting, value: Any) -> None:
+    fits = isinstance(value, setting.type) or (setting.type is float and isinstance(value, int))
+    if not fits or (isinstance(value, bool) and setting.type is not bool):
+        raise BadConfig(f"{setting.name}: expected {setting.type.__name__}, got {value!r}")
+    if setting.choices and value not in setting.choices:
+        raise BadConfig(f"{setting.name}: expected one of {', '.join(filter(None, setting.choices))}, got {value!r}")
+
+
+def _upstreams(written: dict[str, Any], settings: dict[str, Any]) -> dict[str, UpstreamSettings]:
+    found = _shaped(written, "upstreams", dict[str, UpstreamSettings])
+    if settings["upstream"]:
+        own = UpstreamSettings(url=settings["upstream"], api=settings["api"], dialect=settings["dialect"], key_env=settings["upstream_key_env"])
+        found = {"upstream": own, **found}
+    for name, one in found.items():
+        if not one.url.startswith(("http://", "https://")):
+            raise BadConfig(f"upstream {name}: the URL must begin with http:// or https://, got {one.url!r}")
+        if one.api not in BY_NAME["api"].choices or one.dialect not in BY_NAME["dialect"].choices:
+            raise BadConfig(f"upstream {name}: unknown api {one.api!r} or dialect {one.dialect!r}")
+    return found
+
+
+def _failures(written: dict[str, Any]) -> tuple[Row, ...]:
+    return tuple(one.row() for one in _shaped(written, "failures", list[FailureRow], empty=[]))
+
+
+def _shaped(written: dict[str, Any], name: str, shape: Any, *, empty: Any = None) -> Any:
+    try:
+        return msgspec.convert(written.get(name, {} if empty is None else empty), shape)
+    except msgspec.ValidationError as wrong:
+        raise BadConfig(f"[{name}]: {wrong}") from None

@@ -1,0 +1,1 @@
+"""The gateway's HTTP edge: routes, bodies, streams, errors in OpenAI's form."""

@@ -1,0 +1,61 @@
+"""Who may speak to the gateway at all: no web page may, and nothing that reached it by a name that is not its own.
+
+A page in the user's browser can send requests to loopback, and by a name that it points there itself it could read the answers too. So a request
+with an `Origin` or from another site is refused, and so is a `Host` that is not loopback or the address listened on.
+"""
+
+from ipaddress import ip_address
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from antiphon.http import problems
+from antiphon.protocol.errors import Forbidden
+
+_FOREIGN_SITES = frozenset({"cross-site", "same-site"})
+
+
+class Guard:
+    """An ASGI app in front of another; `hosts` are names allowed besides loopback ones."""
+
+    def __init__(self, app: ASGIApp, *, hosts: frozenset[str] = frozenset()) -> None:
+        self._app = app
+        self._hosts = hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        refusal = self._refusal(scope) if scope["type"] == "http" else None
+        if refusal is None:
+            await self._app(scope, receive, send)
+        else:
+            await problems.answer(refusal.failure)(scope, receive, send)
+
+    def _refusal(self, scope: Scope) -> Forbidden | None:
+        headers = {name: value.decode("latin-1") for name, value in scope["headers"] if name in (b"host", b"origin", b"sec-fetch-site")}
+        host = headers.get(b"host", "")
+        if not self._is_own(_name_of(host)):
+            return Forbidden(f"Host '{host[:100]}' is not this gateway's: use 127.0.0.1 or localhost.")
+        origin = headers.get(b"origin")
+        if origin is not None and origin.partition("://")[2] != host:
+            return Forbidden("Requests from web pages are refused (Origin).")
+        if headers.get(b"sec-fetch-site") in _FOREIGN_SITES:
+            return Forbidden("Requests from web pages are refused (Sec-Fetch-Site).")
+        return None
+
+    def _is_own(self, name: str) -> bool:
+        return is_loopback(name) or name in self._hosts
+
+
+def is_loopback(name: str) -> bool:
+    """Whether a host name or address means this very machine."""
+    if name.lower().rstrip(".") == "localhost":
+        return True
+    try:
+        return ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def _name_of(host: str) -> str:
+    """A Host header without its port."""
+    if host.startswith("["):
+        return host[1:].partition("]")[0]
+    return host.rpartition(":")[0] if host.count(":") == 1 else host

@@ -1,0 +1,236 @@
+"""`POST /v1/responses`: one request in, one stream or one body out.
+
+The status waits for the upstream's first word, so that a refusal is a status and not a broken stream; a chat upstream that thinks longer than the
+keep-alive time gets its stream begun for it. While the answer runs somebody watches the client: when it is gone, so is the upstream's request.
+"""
+
+import asyncio
+import time
+from collections.abc import Iterable
+
+from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from antiphon.http import bodies, problems
+from antiphon.http.gateway import Gateway
+from antiphon.observe import log
+from antiphon.protocol import notes, request
+from antiphon.protocol.errors import AntiphonError, GatewayError, InvalidRequest, UpstreamError
+from antiphon.protocol.event_views import Event
+from antiphon.stages.numbering import Numbering
+from antiphon.turn import Target, Turn
+from antiphon.upstream.client import Answer
+from antiphon.upstream.pool import Upstream
+
+DROPPED = "x-antiphon-dropped"
+
+
+class ResponsesEndpoint:
+    """The ASGI app of the route."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        exchange = Exchange(self._gateway, Headers(scope=scope), send)
+        try:
+            body = await bodies.read(receive, exchange.headers, limit=self._gateway.config.max_body_mb * 1024 * 1024)
+        except bodies.ClientGone:
+            return
+        except AntiphonError as error:
+            await problems.answer(error.failure)(scope, receive, send)
+            return
+        await _until_gone(exchange, body, receive)
+
+
+async def _until_gone(exchange: "Exchange", body: bytes, receive: Receive) -> None:
+    """Runs the exchange, and ends it when the client goes."""
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(exchange.run(body))
+        watching = group.create_task(_gone(receive))
+        try:
+            await asyncio.wait((running, watching), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            running.cancel()
+            watching.cancel()
+
+
+async def _gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+class Exchange:
+    """One request and its answer."""
+
+    def __init__(self, gateway: Gateway, headers: Headers, send: Send) -> None:
+        self._gateway = gateway
+        self.headers = headers
+        self._send = send
+        self._record = log.Record()
+        self._numbering = Numbering()
+        self._told: dict[str, str] = {}
+        self._started = False
+        self._sending = False
+        self._last_sent = time.monotonic()
+
+    async def run(self, body: bytes) -> None:
+        """All of it; every failure is told in the form that fits the moment."""
+        try:
+            document, mended = request.open_body(body)
+            view = request.view(document)
+            self._record.model = view.model or ""
+            upstream, model = await self._gateway.pool.route(self._record.model)
+            turn = Turn(document, view, Target(upstream.api, upstream.dialect, model), self._gateway.manner)
+            turn.notes[:0] = mended
+            self._record.begin(upstream.name, upstream.api, turn.notes)
+            if (lost := notes.header(turn.notes)) is not None:
+                self._told[DROPPED] = lost
+            await (self._stream(turn, upstream) if view.stream else self._whole(turn, upstream))
+        except AntiphonError as error:
+            self._record.failed(error.failure)
+            await self._answer(problems.answer(error.failure, self._told))
+        except RecursionError:
+            await self._answer(problems.answer(InvalidRequest("The body is nested too deeply.", code="invalid_json").failure, self._told))
+        finally:
+            self._record.write()
+
+    async def _whole(self, turn: Turn, upstream: Upstream) -> None:
+        async with upstream.client.post(turn.path, turn.body, self._sent_headers(turn)) as answer:
+            body = await answer.all()
+            self._check(turn, answer, body)
+            response = turn.whole(body)
+            self._tell(turn, answer)
+        self._record.status = 200
+        await self._answer(Response(bytes(response), headers=self._told, media_type="application/json"))
+
+    async def _stream(self, turn: Turn, upstream: Upstream) -> None:
+        stream = Stream(self, turn)
+        failed: AntiphonError | None = None
+        async with asyncio.TaskGroup() as group:
+            keeping = group.create_task(stream.keep_alive(self._gateway.config.keepalive_seconds, begins=upstream.api == "chat"))
+            try:
+                await self._pump(turn, upstream, stream)
+            except AntiphonError as error:
+                failed = error
+            except Exception:  # a stream under way must still be told its end
+                log.LOGGER.exception("a stream broke inside the gateway")
+                failed = GatewayError("the gateway itself failed; its log says how")
+            finally:
+                keeping.cancel()
+        self._record.notes += stream.answer.notes
+        if failed is not None:
+            if not self._started:
+                raise failed
+            self._record.failed(failed.failure)
+            await stream.send(stream.answer.fail(failed.failure))
+        await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _pump(self, turn: Turn, upstream: Upstream, stream: "Stream") -> None:
+        async with upstream.client.post(turn.path, turn.body, self._sent_headers(turn)) as answer:
+            if answer.status >= 300:
+                self._check(turn, answer, await answer.all())
+            self._tell(turn, answer)
+            if not answer.is_stream:
+                await stream.send_whole(await answer.all())
+                return
+            while piece := await answer.some():
+                await stream.send(stream.answer.feed(piece))
+                if stream.answer.ended:
+                    return
+            await stream.send(stream.answer.close())
+
+    def _check(self, turn: Turn, answer: Answer, body: bytes) -> None:
+        if answer.status >= 300:
+            raise UpstreamError(turn.failure(answer.status, body, retry_after=answer.headers.get("retry-after")))
+
+    def _sent_headers(self, turn: Turn) -> dict[str, str]:
+        """The headers for the upstream: ours, and those of the client's that its dialect lets through."""
+        passed = {name: value for name, value in self.headers.items() if name.startswith(turn.rules.headers)}
+        return {**passed, "content-type": "application/json", "accept": "text/event-stream, application/json"}
+
+    def _tell(self, turn: Turn, answer: Answer) -> None:
+        """The upstream's headers that the client should see. `openai-model` is none of them: Codex warns of it."""
+        for name, value in answer.headers.items():
+            if name.lower().startswith(turn.rules.answers):
+                self._told[name.lower()] = value
+
+    async def start(self) -> None:
+        """The head of a stream."""
+        if not self._started:
+            self._started = True
+            self._record.status = 200
+            head = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store", "x-accel-buffering": "no", **self._told}
+            await self._send({"type": "http.response.start", "status": 200, "headers": [(k.encode(), v.encode("latin-1", "replace")) for k, v in head.items()]})
+
+    async def write(self, events: Iterable[Event]) -> None:
+        """Events, numbered."""
+        data = self._numbering.wire(events)
+        if data:
+            await self._write(data)
+
+    async def write_keep_alive(self, event: Event) -> None:
+        """An event that only says that the stream lives; it takes no number of its own, so that what follows keeps its."""
+        await self._write(event.but(sequence_number=self._numbering.last).wire())
+
+    async def _write(self, data: bytes) -> None:
+        await self.start()
+        self._sending = True
+        try:
+            await self._send({"type": "http.response.body", "body": data, "more_body": True})
+        finally:
+            self._sending = False
+            self._last_sent = time.monotonic()
+
+    def quiet_for(self) -> float:
+        """Seconds since the client was last sent something; none while it is still taking it."""
+        return 0.0 if self._sending else time.monotonic() - self._last_sent
+
+    async def _answer(self, response: Response) -> None:
+        if self._started:
+            return
+        self._started = True
+        self._record.status = response.status_code
+        await response({"type": "http"}, _nothing, self._send)
+
+
+class Stream:
+    """The streamed answer of an exchange: the upstream's machine, the stages, and what keeps the client waiting in peace."""
+
+    def __init__(self, exchange: Exchange, turn: Turn) -> None:
+        self._exchange = exchange
+        self._turn = turn
+        self.answer = turn.answer()
+        self._pipeline = turn.pipeline()
+        self._begun = False
+
+    async def send(self, events: list[Event]) -> None:
+        """What these events become goes to the client."""
+        if events:
+            await self._exchange.write(self._pipeline.feed([*self._begin(), *events]))
+
+    async def send_whole(self, body: bytes) -> None:
+        """An upstream that did not stream although it was asked to."""
+        await self.send(self.answer.whole(body))
+
+    async def keep_alive(self, seconds: float, *, begins: bool) -> None:
+        """An event whenever the stream was silent for so long."""
+        while True:
+            await asyncio.sleep(max(seconds - self._exchange.quiet_for(), seconds / 10))
+            if self._exchange.quiet_for() < seconds:
+                continue
+            if (event := self.answer.still_there()) is not None and self._begun:
+                await self._exchange.write_keep_alive(event)
+            elif begins and not self._begun:
+                await self._exchange.write(self._pipeline.feed(self._begin()))
+
+    def _begin(self) -> list[Event]:
+        if self._begun:
+            return []
+        self._begun = True
+        return self.answer.begin()
+
+
+async def _nothing() -> dict[str, str]:
+    return {"type": "http.disconnect"}

@@ -1,0 +1,87 @@
+"""Fills in what a Responses server leaves out of its events and clients rely on: places, ids, the settings and usage in the response object.
+
+llama.cpp, for one, tells no `output_index`, no `content_index` and a response object of three fields. What is there is never changed. Sequence
+numbers are the last step's business (`numbering`).
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from msgspec import Raw
+
+from antiphon.protocol import json, stream_rules
+from antiphon.protocol.document import Document
+from antiphon.protocol.event_views import Event
+
+_INDEX = {name: "summary_index" for name in stream_rules.INSIDE if "summary" in name}
+_WITHOUT_PART = frozenset(
+    {stream_rules.ARGUMENTS_DELTA, stream_rules.ARGUMENTS_DONE, stream_rules.INPUT_DELTA, stream_rules.INPUT_DONE}
+)  # fmt: skip
+_USAGE_DETAILS = {"input_tokens_details": "cached_tokens", "output_tokens_details": "reasoning_tokens"}
+
+
+class Complete:
+    """`settings`: every member of a response object, for the ones that the server does not tell."""
+
+    types = frozenset({stream_rules.ITEM_ADDED, stream_rules.ITEM_DONE, *stream_rules.INSIDE, *stream_rules.WITH_RESPONSE})
+
+    def __init__(self, settings: dict[str, Raw], *, new_id: Callable[[str], str]) -> None:
+        self._settings = settings
+        self._new_id = new_id
+        self._count = 0
+        self._places: dict[str, Any] = {}
+        self._whole: set[str] = set()
+
+    def feed(self, event: Event) -> Iterable[Event]:
+        """One event with nothing missing."""
+        if event.type in self._whole:
+            return [event]
+        if event.type in stream_rules.WITH_RESPONSE:
+            return [self._response(event)]
+        if event.type == stream_rules.ITEM_ADDED:
+            self._open(event)
+        if event.type in (stream_rules.ITEM_ADDED, stream_rules.ITEM_DONE):
+            return [self._item(event)]
+        return [self._inside(event)]
+
+    def response(self, response: Document) -> Document:
+        """A response object with every member."""
+        missing: dict[str, Any] = {name: value for name, value in self._settings.items() if name not in response}
+        if (usage := response.document("usage")) is not None:
+            absent = {name: {count: 0} for name, count in _USAGE_DETAILS.items() if usage.document(name) is None}
+            missing |= {"usage": usage.but(**absent)} if absent else {}
+        return response.but(**missing) if missing else response
+
+    def _open(self, event: Event) -> None:
+        item = event.document("item")
+        index = event.get("output_index")
+        self._places = {
+            "output_index": self._count if index is None else index,
+            "item_id": (item.text("id") if item is not None else None) or self._new_id("item"),
+        }
+        self._count += 1
+        self._whole.clear()
+
+    def _response(self, event: Event) -> Event:
+        response = event.document("response")
+        completed = None if response is None else self.response(response)
+        return event if completed is response else event.but(response=completed)
+
+    def _item(self, event: Event) -> Event:
+        changes: dict[str, Any] = {}
+        if "output_index" not in event:
+            changes["output_index"] = self._places.get("output_index", 0)
+        item = event.document("item")
+        if item is not None and item.text("id") is None and "item_id" in self._places:
+            changes["item"] = item.but(id=self._places["item_id"])
+        return event.but(**changes) if changes else event
+
+    def _inside(self, event: Event) -> Event:
+        places = dict(self._places)
+        if event.type not in _WITHOUT_PART:
+            places[_INDEX.get(event.type, "content_index")] = 0
+        missing = {name: value for name, value in places.items() if name not in event or json.is_null(event.members[name])}
+        if not missing:
+            self._whole.add(event.type)  # a server tells a kind of event always or never in full; the next ones need no look
+            return event
+        return event.but(**missing)

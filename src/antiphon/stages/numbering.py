@@ -1,0 +1,43 @@
+"""The last step: every event gets its `sequence_number` and its bytes.
+
+Events that came numbered keep their bytes for as long as none was added or taken away before them; from there on they are renumbered. Numbers
+go on from 0 without a gap, whatever the upstream did.
+"""
+
+from collections.abc import Iterable
+
+from antiphon.protocol.event_views import Event
+
+_MARK = b'"sequence_number"'
+
+
+class Numbering:
+    """Feed events, get the stream's bytes."""
+
+    def __init__(self) -> None:
+        self._next = 0
+
+    @property
+    def last(self) -> int:
+        """The number of the event sent last."""
+        return max(self._next - 1, 0)
+
+    def wire(self, events: Iterable[Event]) -> bytes:
+        """The events' bytes, numbered."""
+        return b"".join([self._one(event) for event in events])
+
+    def _one(self, event: Event) -> bytes:
+        number = self._next
+        self._next += 1
+        data = bytes(event)
+        if _MARK not in data and data.endswith(b"}"):
+            return b'event: %b\ndata: %b,"sequence_number":%d}\n\n' % (event.type.encode(), data[:-1], number)
+        if event.frame is not None and _is_numbered(event, data, number):
+            return event.frame
+        return event.but(sequence_number=number).wire()
+
+
+def _is_numbered(event: Event, data: bytes, number: int) -> bool:
+    """Whether the event says this very number; a text can only hold the mark with its quotes escaped."""
+    spelled = b"%b:%d" % (_MARK, number)
+    return spelled + b"}" in data or spelled + b"," in data or event.get("sequence_number") == number

@@ -1,0 +1,121 @@
+"""A Responses request for a Responses server: the client's document, edited only where the server's rules say so.
+
+With `verbatim` nothing is read and nothing changes. Otherwise tools become functions, past calls are lowered with them, fields and items that
+the rules refuse are left out and told. Not here: the answer (`responses_answer`).
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec import Raw
+
+from antiphon.history.pairing import Lowered, Pairing, paired
+from antiphon.protocol import item_views, json, request
+from antiphon.protocol.document import ABSENT, Document
+from antiphon.protocol.notes import Kind, Note
+from antiphon.protocol.request import RequestView
+from antiphon.tools import declaration, registry
+from antiphon.tools.names import NameRules
+from antiphon.tools.registry import Registry
+from antiphon.translation import lowered
+from antiphon.translation.dialect import ResponsesRules
+from antiphon.translation.translated import Translated
+
+PATH = "/responses"
+
+
+def translate(document: Document, view: RequestView, rules: ResponsesRules) -> Translated:
+    """The whole request."""
+    if rules.verbatim:
+        return Translated(PATH, document, Registry(NameRules(0)), [], edited=False)
+    tools, notes = registry.build(declaration.read(view.tools or []), NameRules(rules.name_limit))
+    changes = {name: ABSENT for name in document.members if name in rules.fields_dropped}
+    notes += [Note(Kind.DROPPED, name) for name in changes]
+    changes |= _tools(document, view, tools, rules, notes)
+    changes |= _input(view, tools, rules, notes)
+    return Translated(PATH, document.but(**changes) if changes else document, tools, notes, edited=bool(changes))
+
+
+def _tools(document: Document, view: RequestView, tools: Registry, rules: ResponsesRules, notes: list[Note]) -> dict[str, Any]:
+    """`tools` and what goes with them, as far as they change."""
+    if not view.tools:
+        return {}
+    if not tools.entries:
+        return {name: ABSENT for name in ("tools", "tool_choice", "parallel_tool_calls") if name in document}
+    functions = [lowered.without_keywords(function, rules.schema_drops) for function in tools.functions]
+    same = [bytes(function) for function in functions] == [bytes(tool) for tool in view.tools]
+    return ({} if same else {"tools": functions}) | _tool_choice(document, tools, notes)
+
+
+def _tool_choice(document: Document, tools: Registry, notes: list[Note]) -> dict[str, Any]:
+    choice = document.document("tool_choice")
+    if choice is None:
+        return {}
+    chosen = _chosen(choice, tools)
+    if chosen is None:
+        notes.append(Note(Kind.DROPPED, "tool_choice", "no such tool upstream"))
+        return {"tool_choice": ABSENT}
+    return {} if chosen is choice else {"tool_choice": chosen}
+
+
+def _chosen(choice: Document, tools: Registry) -> Document | None:
+    if choice.text("type") == "allowed_tools":
+        listed = [_chosen(Document(tool), tools) for tool in choice.elements("tools")]
+        return choice.but(tools=[tool for tool in listed if tool is not None])
+    name = choice.text("name")
+    upstream = tools.upstream_name(choice.text("namespace"), name) if name is not None else ""
+    if upstream not in tools.entries:
+        return None
+    if choice.text("type") == "function" and upstream == name and "namespace" not in choice:
+        return choice
+    return Document.of({"type": "function", "name": upstream})
+
+
+def _input(view: RequestView, tools: Registry, rules: ResponsesRules, notes: list[Note]) -> dict[str, Any]:
+    """`input` and `instructions`, as far as they change."""
+    if not len(memoryview(view.input)) or json.is_text(view.input) or json.is_null(view.input):
+        return {}
+    given = json.elements(view.input)
+    items = lowered.lower(given, tools, notes, also=rules.items)
+    if rules.pairs:
+        items = list(paired(items, Pairing(rules.images_in_outputs, notes)))
+    changes: dict[str, Any] = {}
+    if rules.merges_instructions:
+        items, changes = _merged(items, view, rules)
+    kept = [one for item in items if (one := _without_fields(item, rules, notes)) is not None]
+    same = [bytes(item) for item in kept] == [bytes(raw) for raw in given]
+    return changes if same else {**changes, "input": kept}
+
+
+def _merged(items: list[Lowered], view: RequestView, rules: ResponsesRules) -> tuple[list[Lowered], dict[str, Any]]:
+    """Leading developer messages as instructions; later ones stay in place, in the role the upstream takes."""
+    leading = 0
+    while leading < len(items) and items[leading].role in ("developer", "system"):
+        leading += 1
+    words = [json.text(view.instructions)] if len(memoryview(view.instructions)) and json.is_text(view.instructions) else []
+    words += [text for item in items[:leading] for text in _texts(item)]
+    rest = [_in_role(item, rules.late_developer) for item in items[leading:]]
+    return rest, {"instructions": "\n\n".join(words)} if leading else {}
+
+
+def _texts(item: Lowered) -> Iterable[str]:
+    parts = item_views.parts(item.document.members.get("content", Raw(b"")), f"{item.where}.content")
+    return [part.text for part in parts if part.text]
+
+
+def _in_role(item: Lowered, role: str) -> Lowered:
+    if item.role not in ("developer", "system") or item.role == role:
+        return item
+    return Lowered(item.type, item.document.but(role=role), item.where, role=role)
+
+
+def _without_fields(item: Lowered, rules: ResponsesRules, notes: list[Note]) -> Document | None:
+    """An item without the fields that the upstream refuses; None where nothing readable is left of it."""
+    refused = [name for name in item.document.members if name in rules.item_fields_dropped]
+    told = [name for name in refused if not json.is_null(item.document.members[name])]
+    notes += [Note(Kind.DROPPED, f"input[*].{name}") for name in told]
+    kept = item.document.but(**dict.fromkeys(refused, ABSENT)) if refused else item.document
+    if item.type == "reasoning" and not kept.elements("summary") and not kept.elements("content"):
+        notes.append(Note(Kind.DROPPED, item.where, "sealed reasoning that only its maker can read"))
+        return None
+    return kept

@@ -1,0 +1,113 @@
+"""A Responses server's answer as events: its own, with their own bytes, until it breaks off.
+
+A top-level `error` event is followed by a `response.failed`, because Codex reads only that one; a stream without a terminal event gets one that
+says so. Nothing after the terminal event goes on. Not here: what servers leave out of their events (`stages.complete`).
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from antiphon.protocol import failures, json, sse, stream_rules
+from antiphon.protocol.document import Document
+from antiphon.protocol.event_views import Event, of_frame
+from antiphon.protocol.failures import Failure
+from antiphon.protocol.notes import Note
+from antiphon.protocol.stream_validator import StreamValidator
+
+
+_TERMINAL = {"incomplete": stream_rules.INCOMPLETE, "failed": stream_rules.FAILED}
+
+
+class ResponsesAnswer:
+    """Feed the upstream's bytes, get events; `close` when it has no more. `response` is what a failure is told with before it has begun."""
+
+    def __init__(self, response: Callable[[], Document]) -> None:
+        self._decoder = sse.Decoder()
+        self._template = response
+        self._begun: Event | None = None
+        self._validator = StreamValidator()
+        self.ended = False
+        self.notes: list[Note] = []
+
+    def begin(self) -> list[Event]:
+        """Nothing: the upstream's own first event begins the stream."""
+        return []
+
+    def feed(self, chunk: bytes) -> list[Event]:
+        """The events that these bytes complete."""
+        events: list[Event] = []
+        for frame in self._decoder.feed(chunk):
+            if self.ended:
+                break
+            if frame.data == sse.DONE:
+                continue
+            try:
+                event = of_frame(frame)
+            except ValueError as bad:
+                return [*events, *self.fail(failures.ended_early(f"the model server sent an event that is not JSON: {bad}"))]
+            if not event.type:  # a keep-alive of the upstream's own; ours are events that clients know
+                continue
+            events.append(event)
+            if event.type not in stream_rules.DELTAS:
+                events += self._watch(event)
+        return events
+
+    def still_there(self) -> Event | None:
+        """An event that says nothing but that the response goes on; none before it has begun."""
+        return None if self._begun is None else Event.made(stream_rules.IN_PROGRESS, {"response": self._begun.members["response"]})
+
+    def whole(self, body: bytes) -> list[Event]:
+        """The events of an answer that did not stream although it was asked to."""
+        try:
+            response = whole(body)
+        except ValueError as bad:
+            return self.fail(failures.ended_early(f"the model server sent what is neither a stream nor a response: {bad}"))
+        self.ended = True
+        begun = response.but(status="in_progress", output=[])
+        events = [Event.made(stream_rules.CREATED, {"response": begun})]
+        for index, item in enumerate(response.elements("output")):
+            events += [Event.made(name, {"output_index": index, "item": item}) for name in (stream_rules.ITEM_ADDED, stream_rules.ITEM_DONE)]
+        return [*events, Event.made(_TERMINAL.get(response.text("status") or "", stream_rules.COMPLETED), {"response": response})]
+
+    def close(self) -> list[Event]:
+        """The upstream has no more: a failure, unless it had ended the response."""
+        if self.ended:
+            return []
+        return self.fail(failures.ended_early("the model server ended its stream before response.completed"))
+
+    def fail(self, failure: Failure) -> list[Event]:
+        """The answer cannot go on."""
+        if self.ended:
+            return []
+        self.ended = True
+        begun = self._begun.document("response") if self._begun is not None else None
+        error = {"code": failures.stream_code(failure), "message": failure.message}
+        response = (begun or self._template()).but(status="failed", error=error)
+        return [Event.made(stream_rules.FAILED, {"response": response})]
+
+    def _watch(self, event: Event) -> list[Event]:
+        self.notes += self._validator.feed(event)
+        if event.type == stream_rules.CREATED:
+            self._begun = event
+        elif event.type in stream_rules.TERMINAL:
+            self.ended = True
+        elif event.type == stream_rules.ERROR:
+            return self.fail(failures.in_stream(_error_of(event)))
+        return []
+
+
+def whole(body: bytes) -> Document:
+    """A response that was not streamed. Raises ValueError where it is none."""
+    response = Document(json.mend(body))
+    if "output" not in response:
+        raise ValueError("no output")
+    return response
+
+
+def _error_of(event: Event) -> dict[str, Any]:
+    """The error in an `error` event: OpenAI has it flat, others nest it."""
+    nested = event.document("error")
+    told = nested or event
+    return {name: told.get(name) for name in ("message", "code", "type", "param") if name in told and not (name == "type" and nested is None)}
+
+

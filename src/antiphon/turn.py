@@ -1,0 +1,158 @@
+"""One request on its way: what the upstream is sent, and how its answer becomes the client's.
+
+Pure: it puts translations, stages and machines together as the upstream's dialect says, and hands them to whoever does the IO. Above: `http`.
+Below: everything pure.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec import Raw
+
+from antiphon.protocol import failures, notes, response
+from antiphon.protocol.document import Document
+from antiphon.protocol.errors import InvalidRequest, UpstreamError
+from antiphon.protocol.failures import Failure, Row
+from antiphon.protocol.notes import Note
+from antiphon.protocol.request import RequestView
+from antiphon.protocol.round_reader import RoundReader
+from antiphon.protocol.stream_builder import NewId
+from antiphon.stages.complete import Complete
+from antiphon.stages.length_cut import LengthCut
+from antiphon.stages.pipeline import Pipeline, Stage
+from antiphon.stages.restore import Restore
+from antiphon.translation import chat, responses, responses_answer
+from antiphon.translation.chat_answer import ChatAnswer
+from antiphon.translation.dialect import Dialect
+from antiphon.translation.responses_answer import ResponsesAnswer
+from antiphon.translation.translated import Translated
+
+Answer = ChatAnswer | ResponsesAnswer
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How requests are served here: settings, and where ids and time come from."""
+
+    new_id: NewId
+    now: Callable[[], int]
+    length_cut: str = "incomplete"
+    strict: bool = False
+    failures: tuple[Row, ...] = ()
+    retry_after_default: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a request goes: the API and dialect spoken there, and the model's name there."""
+
+    api: str
+    dialect: Dialect
+    model: str
+
+
+class Turn:
+    """A request, translated. Raises InvalidRequest where it cannot be, or where `strict` and something would be lost."""
+
+    def __init__(self, document: Document, view: RequestView, target: Target, manner: Manner) -> None:
+        self._document, self._target, self._manner = document, target, manner
+        self._translated = _translate(document, view, target)
+        aliased = view.model != target.model
+        self.path = self._translated.path
+        self.body = bytes(self._translated.body.but(model=target.model) if aliased else self._translated.body)
+        self.notes: list[Note] = self._translated.notes
+        self._echo = _changed_settings(document, self._translated, aliased=aliased)
+        self._begun: Document | None = None
+        self._refuse_losses()
+
+    @property
+    def rules(self) -> Any:
+        """The dialect's rules for the Responses API: which headers travel."""
+        return self._target.dialect.responses
+
+    def begun(self) -> Document:
+        """The response object at its beginning, always the same one."""
+        if self._begun is None:
+            self._begun = response.begun(self._document, id=self._manner.new_id("resp"), now=self._manner.now())
+        return self._begun
+
+    def answer(self) -> Answer:
+        """The machine that reads the upstream's answer."""
+        if self._target.api == "responses":
+            return ResponsesAnswer(self.begun)
+        manner, rules = self._manner, self._target.dialect.chat
+        return ChatAnswer(self.begun(), new_id=manner.new_id, now=manner.now, reasoning=rules.reasoning, length_cut=manner.length_cut)
+
+    def pipeline(self) -> Pipeline:
+        """The stages between that machine and the client."""
+        return Pipeline(self._stages())
+
+    def whole(self, body: bytes) -> Document:
+        """The response that a body holds which was not streamed. Raises UpstreamError where it holds none."""
+        return self._whole_response(body) if self._target.api == "responses" else self._whole_chat(body)
+
+    def failure(self, status: int, body: bytes, *, retry_after: str | None) -> Failure:
+        """What a failing answer of the upstream means."""
+        manner = self._manner
+        default = str(manner.retry_after_default) if status == 429 and manner.retry_after_default else None
+        rows = (*manner.failures, *self._target.dialect.failures)
+        return failures.explain(status, body, retry_after=retry_after or default, rows=rows)
+
+    def _whole_chat(self, body: bytes) -> Document:
+        answer, pipeline, reader = self.answer(), self.pipeline(), RoundReader()
+        assert isinstance(answer, ChatAnswer)
+        for event in pipeline.feed(answer.whole(body)):
+            reader.feed(event)
+        self.notes += answer.notes
+        if answer.failure is not None or reader.response is None:
+            raise UpstreamError(answer.failure or failures.ended_early("the model server's answer holds no choice"))
+        return reader.response
+
+    def _whole_response(self, body: bytes) -> Document:
+        try:
+            found = responses_answer.whole(body)
+        except ValueError as bad:
+            raise UpstreamError(failures.ended_early(f"the model server sent what is not a response: {bad}")) from None
+        for stage in self._stages():
+            if isinstance(stage, Complete | Restore | LengthCut):
+                found = stage.response(found)
+        return found
+
+    def _stages(self) -> Sequence[Stage]:
+        stages: list[Stage] = []
+        manner, rules = self._manner, self._target.dialect.responses
+        if self._target.api == "responses":
+            if not rules.verbatim:
+                stages.append(Complete(self.begun().members, new_id=manner.new_id))
+            limit = self._document.get("max_output_tokens") if rules.length_cut_completes else None
+            if limit is not None or manner.length_cut == "completed":
+                stages.append(LengthCut(hidden_limit=limit, shown=manner.length_cut))
+        if self._echo or any(not entry.is_plain for entry in self._translated.registry.entries.values()):
+            stages.append(Restore(self._translated.registry, self._echo))
+        return stages
+
+    def _refuse_losses(self) -> None:
+        lost = notes.losses(self.notes) if self._manner.strict else []
+        if lost:
+            named = "; ".join(f"'{note.where}'{f' ({note.why})' if note.why else ''}" for note in lost[: notes.SHOWN])
+            message = f"This model server cannot take {named}, and 'strict' is on. Leave it out, or turn 'strict' off."
+            raise InvalidRequest(message, param=lost[0].where, code="unsupported_parameter")
+
+
+def _translate(document: Document, view: RequestView, target: Target) -> Translated:
+    if target.api == "responses":
+        return responses.translate(document, view, target.dialect.responses)
+    return chat.translate(document, target.dialect.chat)
+
+
+def _changed_settings(document: Document, translated: Translated, *, aliased: bool) -> dict[str, Raw]:
+    """The settings that a Responses upstream was told otherwise than the client told them; a chat answer is built with the client's own."""
+    if translated.path != responses.PATH:
+        return {}
+    told = translated.body.members if translated.edited else document.members
+    same = {name for name, given in document.members.items() if bytes(given) == bytes(told.get(name, b""))}
+    added = {name for name in told if name not in document.members}
+    changed = (document.members.keys() - same) | added | ({"model"} if aliased else set[str]())
+    return {name: value for name, value in response.echo(document).items() if name in changed}
+

@@ -1,0 +1,112 @@
+"""HTTP to one model server. The only file that knows aiohttp.
+
+Every way in which speaking can fail becomes an `UpstreamError` in the client's terms. Leaving the `async with` of a post closes the upstream's
+connection: that is how a client that went away stops its generation. Not here: what is sent, what an answer means.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import aiohttp
+from multidict import CIMultiDictProxy
+
+from antiphon import __version__
+from antiphon.protocol import failures
+from antiphon.protocol.errors import UpstreamError
+
+WHOLE_LIMIT = 256 * 1024 * 1024
+"""The most bytes of an answer that is not a stream."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long to wait: for a connection, and for the next byte."""
+
+    connect: float = 10.0
+    idle: float = 900.0
+
+
+class Answer:
+    """An answer under way: status and headers are here, the body is to be read."""
+
+    def __init__(self, response: aiohttp.ClientResponse) -> None:
+        self._response = response
+        self.status = response.status
+        self.headers: CIMultiDictProxy[str] = response.headers
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether the body is a stream of events."""
+        return self._response.content_type != "application/json"
+
+    async def some(self) -> bytes:
+        """The next bytes, as they arrive; empty at the end."""
+        with _Told():
+            return await self._response.content.readany()
+
+    async def all(self) -> bytes:
+        """The whole body."""
+        pieces: list[bytes] = []
+        size = 0
+        while piece := await self.some():
+            pieces.append(piece)
+            size += len(piece)
+            if size > WHOLE_LIMIT:
+                raise UpstreamError(failures.unreachable(f"the model server's answer is larger than {WHOLE_LIMIT} bytes"))
+        return b"".join(pieces)
+
+
+class Client:
+    """One upstream's connections. `base` is its URL up to and with `/v1`."""
+
+    def __init__(self, base: str, *, key: str = "", headers: Mapping[str, str] | None = None, limits: Limits | None = None) -> None:
+        self.base = base
+        limits = limits or Limits()
+        own = {"User-Agent": f"antiphon/{__version__}", **(headers or {})}
+        if key:
+            own["Authorization"] = f"Bearer {key}"
+        self._session = aiohttp.ClientSession(
+            headers=own,
+            connector=aiohttp.TCPConnector(limit=0),
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=limits.connect, sock_read=limits.idle),
+            read_bufsize=256 * 1024,
+            max_line_size=64 * 1024,
+            max_field_size=64 * 1024,
+        )
+
+    async def close(self) -> None:
+        """Ends all connections."""
+        await self._session.close()
+
+    @asynccontextmanager
+    async def post(self, path: str, body: bytes, headers: Mapping[str, str]) -> AsyncIterator[Answer]:
+        """Sends a request; the answer may be read until the block ends, whichever way it ends."""
+        with _Told():
+            response = await self._session.post(f"{self.base}{path}", data=body, headers=headers, allow_redirects=False)
+        try:
+            yield Answer(response)
+        finally:
+            response.close()
+
+    async def get(self, url: str, *, seconds: float) -> tuple[int, bytes]:
+        """A small answer, within a time."""
+        with _Told():
+            async with asyncio.timeout(seconds), self._session.get(url, allow_redirects=False) as response:
+                return response.status, await response.content.read(WHOLE_LIMIT)
+
+
+class _Told:
+    """Turns what aiohttp raises into an `UpstreamError`."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, TimeoutError):
+            raise UpstreamError(failures.timed_out("the model server did not answer in time")) from None
+        if isinstance(error, aiohttp.ClientConnectorError):
+            raise UpstreamError(failures.unreachable(f"the model server cannot be reached: {error.strerror or error}")) from None
+        if isinstance(error, aiohttp.ClientError | OSError):
+            raise UpstreamError(failures.ended_early(f"the model server broke off: {type(error).__name__}")) from None

@@ -1,0 +1,115 @@
+"""The configured upstreams: opened once, probed when first needed, chosen by a model's name.
+
+A server that is down at start is no reason not to start: it is asked again at the next request. Not here: the choice itself (`select`).
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from urllib.parse import urlsplit
+
+from antiphon import config
+from antiphon.catalogue import Model
+from antiphon.config import Config, UpstreamSettings
+from antiphon.protocol.errors import UpstreamError
+from antiphon.translation.dialect import Dialect
+from antiphon.upstream.client import Client, Limits
+from antiphon.upstream.probe import Probed, probe
+from antiphon.upstream.select import Route, select
+
+FRESH_SECONDS = 60.0
+"""How long an upstream's model list is believed."""
+
+
+class Upstream:
+    """One model server: its settings, its connections, and what it is once it has been asked."""
+
+    def __init__(self, name: str, settings: UpstreamSettings, *, key: str, limits: Limits) -> None:
+        self.name = name
+        self.settings = settings
+        self.client = Client(base_url(settings.url), key=key, headers=settings.headers, limits=limits)
+        self._probed: Probed | None = None
+        self._asked = float("-inf")
+        self._asking = asyncio.Lock()
+
+    @property
+    def api(self) -> str:
+        """`chat` or `responses`."""
+        return self.settings.api if self._probed is None else self._probed.api
+
+    @property
+    def dialect(self) -> Dialect:
+        """Its rules, with what its settings say otherwise."""
+        assert self._probed is not None, "known() comes first"
+        return config.dialect(self.settings, self._probed.dialect)
+
+    @property
+    def models(self) -> list[Model]:
+        """The models it listed when it was asked last."""
+        return [] if self._probed is None else self._probed.models
+
+    async def known(self, *, fresh: bool = False, clock: Callable[[], float] = time.monotonic) -> "Upstream":
+        """This upstream, once it is known what it is; with `fresh`, also what it serves now."""
+        if self._is_known(fresh=fresh, now=clock()):
+            return self
+        async with self._asking:
+            if not self._is_known(fresh=fresh, now=clock()):
+                self._probed = await probe(self.client, api=self.settings.api, dialect=self.settings.dialect)
+                self._asked = clock()
+        return self
+
+    def _is_known(self, *, fresh: bool, now: float) -> bool:
+        return self._probed is not None and not (fresh and now - self._asked > FRESH_SECONDS)
+
+
+class Pool:
+    """All upstreams."""
+
+    def __init__(self, settings: Config, *, environ: Mapping[str, str]) -> None:
+        limits = Limits(settings.connect_seconds, settings.idle_seconds)
+        self._settings = settings
+        self.upstreams = {
+            name: Upstream(name, one, key=environ.get(one.key_env, "") if one.key_env else "", limits=limits) for name, one in settings.upstreams.items()
+        }
+
+    async def close(self) -> None:
+        """Ends all connections."""
+        for upstream in self.upstreams.values():
+            await upstream.client.close()
+
+    async def route(self, model: str) -> tuple[Upstream, str]:
+        """The upstream for a model's name, and the model's name there."""
+        chosen = self._select(model)
+        if not chosen.certain and len(self.upstreams) > 1:
+            await self.models()  # which upstream lists it is only known once all were asked
+            chosen = self._select(model)
+        return await self.upstreams[chosen.upstream].known(), chosen.model
+
+    async def models(self) -> list[Model]:
+        """What all upstreams that can be reached serve."""
+        await asyncio.gather(*(self._try(upstream) for upstream in self.upstreams.values()))
+        return [model for upstream in self.upstreams.values() for model in upstream.models]
+
+    async def reachable(self) -> dict[str, bool]:
+        """Which upstreams answer."""
+        names = list(self.upstreams)
+        answers = await asyncio.gather(*(self._try(self.upstreams[name]) for name in names))
+        return dict(zip(names, answers, strict=True))
+
+    def _select(self, model: str) -> Route:
+        served = {name: {*one.settings.models, *(m.id for m in one.models)} for name, one in self.upstreams.items()}
+        return select(model, aliases=self._settings.aliases, served=served, review_model=self._settings.review_model)
+
+    @staticmethod
+    async def _try(upstream: Upstream) -> bool:
+        try:
+            await upstream.known(fresh=True)
+        except UpstreamError:
+            return False
+        return True
+
+
+def base_url(url: str) -> str:
+    """An upstream's URL up to and with the version: a bare host means its `/v1`."""
+    trimmed = url.rstrip("/")
+    return trimmed if urlsplit(trimmed).path else f"{trimmed}/v1"
