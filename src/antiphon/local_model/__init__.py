@@ -7,20 +7,16 @@ this is an upstream like any other; nothing else knows that it is ours.
 
 from pathlib import Path
 
-from antiphon.local_model.server import LocalModel, LocalModelFailed, launch
+from antiphon.local_model.failure import Unavailable
+from antiphon.local_model.server import LocalModel, launch
 from antiphon.local_model.settings import EMBEDDED, OTHER
-from antiphon.local_model.weights import SMOLLM2, NoWeights, Progress, get
+from antiphon.local_model.weights import SMOLLM2, Progress, get
 
-__all__ = ["LocalModel", "LocalModelFailed", "NoWeights", "ensure", "start"]
-
-
-def ensure(folder: Path, *, progress: Progress) -> LocalModel:
-    """Gets the pinned weights into the data folder where they are missing, and starts them. Raises NoWeights, LocalModelFailed."""
-    return start(None, folder, progress=progress)
+__all__ = ["LocalModel", "Unavailable", "ensure"]
 
 
-def start(gguf: Path | None, folder: Path, *, progress: Progress) -> LocalModel:
-    """Starts the model of that file, with the chat template that the file brings; None: the pinned weights."""
+def ensure(gguf: Path | None, folder: Path, *, progress: Progress) -> LocalModel:
+    """Starts the model of that file, with the chat template that the file brings; None: the pinned weights, got first where they are missing."""
     if gguf is None:
         return launch(get(SMOLLM2, folder, progress=progress), EMBEDDED, folder)
     return launch(gguf, OTHER, folder)

@@ -15,6 +15,7 @@ from typing import Self
 from urllib.parse import urlsplit
 
 from antiphon import child
+from antiphon.local_model.failure import Unavailable
 from antiphon.local_model.settings import ROWS, Settings
 from antiphon.protocol.document import Document
 
@@ -27,10 +28,6 @@ NOT_INSTALLED = (
     "The embedded model needs llama.cpp, which is not installed here: pip install 'antiphon[local]'. Its wheels are for Linux (glibc; x86-64, "
     "arm64), macOS and Windows (x86-64). Elsewhere run any model server and name it: antiphon serve --upstream URL."
 )
-
-
-class LocalModelFailed(Exception):
-    """The model could not be started; the message says why and what to do."""
 
 
 @dataclass(slots=True)
@@ -77,31 +74,31 @@ def launch(gguf: Path, settings: Settings, folder: Path) -> LocalModel:
 
 def _check(gguf: Path) -> None:
     if not installed():
-        raise LocalModelFailed(NOT_INSTALLED)
+        raise Unavailable(NOT_INSTALLED)
     try:
         with gguf.open("rb") as file:
             magic = file.read(len(MAGIC))
     except OSError as failed:
-        raise LocalModelFailed(f"{gguf} cannot be read: {failed.strerror}") from None
+        raise Unavailable(f"{gguf} cannot be read: {failed.strerror}") from None
     if magic != MAGIC:
-        raise LocalModelFailed(f"{gguf} is not a GGUF file")
+        raise Unavailable(f"{gguf} is not a GGUF file")
 
 
 def _address(process: child.Child) -> str:
     try:
         ready = Document(process.line(SAID, within=PATIENCE)[0])
     except child.NotReady as failed:
-        raise LocalModelFailed(f"llama.cpp {failed}") from None
+        raise Unavailable(f"llama.cpp {failed}") from None
     url = ready.text("url")
     if url is None:
-        raise LocalModelFailed(f"llama.cpp could not load the model: {ready.text('error')} (log: {process.log})")
+        raise Unavailable(f"llama.cpp could not load the model: {ready.text('error')} (log: {process.log})")
     return url
 
 
 def _await_health(url: str, ends: float) -> None:
     while not _healthy(url):
         if time.monotonic() >= ends:
-            raise LocalModelFailed(f"The model at {url} was not healthy within {PATIENCE:.0f} s")
+            raise Unavailable(f"The model at {url} was not healthy within {PATIENCE:.0f} s")
         time.sleep(0.05)
 
 

