@@ -54,22 +54,27 @@ async def running(command: Sequence[str]) -> AsyncIterator[Measured]:
     with tempfile.TemporaryDirectory(prefix="bench-") as home:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("ANTIPHON_", "XDG_"))}
         env = kept | {"HOME": home, "ANTIPHON_HOME": f"{home}/antiphon", "PYTHONPATH": str(ROOT)}
+        log = Path(home, "log")
         spawned = time.perf_counter()
-        process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE, env=env, cwd=home)
+        with log.open("wb") as errors:
+            process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE, stderr=errors, env=env, cwd=home)
         assert process.stdout is not None
         try:
-            yield Measured(process.pid, await asyncio.wait_for(_listening(process.stdout), START_SECONDS), spawned)
+            url = await asyncio.wait_for(_listening(process.stdout), START_SECONDS)
+            if url is None:
+                raise RuntimeError(f"{' '.join(command)} ended before it listened: {log.read_text()[-2000:]}")
+            yield Measured(process.pid, url, spawned)
         finally:
             if process.returncode is None:
                 process.terminate()
             await process.communicate()
 
 
-async def _listening(lines: asyncio.StreamReader) -> str:
+async def _listening(lines: asyncio.StreamReader) -> str | None:
     async for line in lines:
         if found := LISTENING.search(line):
             return found[1].decode()
-    raise RuntimeError("the process ended before it listened")
+    return None
 
 
 def module(name: str, *arguments: str) -> list[str]:

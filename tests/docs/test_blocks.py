@@ -10,11 +10,13 @@ import click
 import msgspec
 import pytest
 
+from antiphon import config
 from antiphon.cli.main import main
 from tests.docs.blocks import PAGES, ROOT, Block, blocks_of, commands
 
 BLOCKS = [block for page in PAGES for block in blocks_of(page)]
 LINK = re.compile(r"\[[^\]]*\]\((?!https?:|mailto:|#)([^)#\s]+)")
+CODE = re.compile(r"(`+).*?\1", re.DOTALL)
 
 # Commands of other programs: what they do is theirs to test.
 FOREIGN = {"cd", "claude", "codex", "curl", "export", "git", "llama-server", "npm", "ollama", "pip", "pipx", "uv", "vllm"}
@@ -22,7 +24,7 @@ FOREIGN = {"cd", "claude", "codex", "curl", "export", "git", "llama-server", "np
 DECLARED = {"text": "what a program printed, or a drawing", "mermaid": "a diagram", "http": "a message on the wire"}
 
 
-def check_commands(block: Block) -> None:
+def check_commands(block: Block, folder: Path) -> None:
     found = list(commands(block))
     assert found, "a shell block without a command: is it `text`?"
     for command in found:
@@ -52,19 +54,24 @@ def parses(command: click.Command, name: str, arguments: list[str]) -> None:
             parses(found, child or name, left)
 
 
-def check_python(block: Block) -> None:
+def check_python(block: Block, folder: Path) -> None:
     compile(block.text, block.where, "exec")
 
 
-def check_json(block: Block) -> None:
+def check_json(block: Block, folder: Path) -> None:
     msgspec.json.decode(block.text)
 
 
-def check_toml(block: Block) -> None:
+def check_toml(block: Block, folder: Path) -> None:
+    """TOML; where it calls itself antiphon.toml its settings are known."""
     tomllib.loads(block.text)
+    if "antiphon.toml" in block.text.partition("\n")[0]:
+        file = folder / "antiphon.toml"
+        file.write_text(block.text, "utf-8")
+        config.load(file=str(file), environ={})
 
 
-CHECKS: dict[str, Callable[[Block], None]] = {
+CHECKS: dict[str, Callable[[Block, Path], None]] = {
     "console": check_commands,
     "bash": check_commands,
     "sh": check_commands,
@@ -75,13 +82,32 @@ CHECKS: dict[str, Callable[[Block], None]] = {
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=[block.where for block in BLOCKS])
-def test_a_code_block_is_true(block: Block) -> None:
+def test_a_code_block_is_true(block: Block, tmp_path: Path) -> None:
     if block.language not in DECLARED:
         assert block.language in CHECKS, f"`{block.language}` is neither checked nor declared"
-        CHECKS[block.language](block)
+        CHECKS[block.language](block, tmp_path)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=[page.relative_to(ROOT).as_posix() for page in PAGES])
 def test_links_lead_somewhere(page: Path) -> None:
-    targets = LINK.findall(page.read_text("utf-8"))
+    targets = LINK.findall(CODE.sub("", page.read_text("utf-8")))
     assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+UNTRUE = {
+    "an unknown flag": Block("here", "console", "$ antiphon serve --prot 1"),
+    "an unknown command": Block("here", "bash", "antiphon sevre"),
+    "an unknown script": Block("here", "bash", "scripts/nothing"),
+    "a program nobody declared": Block("here", "bash", "antiphon serve & wget x"),
+    "no command": Block("here", "console", "antiphon: listening"),
+    "wrong Python": Block("here", "python", "print("),
+    "wrong JSON": Block("here", "json", "{'a': 1}"),
+    "wrong TOML": Block("here", "toml", "a = "),
+    "an unknown setting": Block("here", "toml", "# antiphon.toml\nprot = 1"),
+}
+
+
+@pytest.mark.parametrize("block", UNTRUE.values(), ids=UNTRUE)
+def test_an_untrue_block_is_found(block: Block, tmp_path: Path) -> None:
+    with pytest.raises((AssertionError, SyntaxError, ValueError, click.UsageError)):
+        CHECKS[block.language](block, tmp_path)

@@ -1,0 +1,171 @@
+"""The pages of docs/reference, written out of the tables that the code itself walks: `python -m tests.docs.reference` writes them."""
+
+import ast
+import inspect
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
+from typing import Any
+
+import click
+import msgspec
+
+from antiphon.cli.main import main
+from antiphon.config import SETTINGS, Setting, UpstreamSettings
+from antiphon.protocol.failures import ROWS, Row
+from antiphon.translation import dialect as dialects
+from antiphon.translation.dialect import DIALECTS, ChatRules, ResponsesRules
+from tests.docs.blocks import ROOT
+
+FOLDER = ROOT / "docs" / "reference"
+WRITTEN = "<!-- Written by `python -m tests.docs.reference`; change the table in the code instead. -->\n"
+
+
+def settings() -> str:
+    """Every setting, under each of its names."""
+    rows = [(f"`{one.name}`", f"`ANTIPHON_{one.name.upper()}`", _flag(one), _default(one), _help(one)) for one in SETTINGS]
+    upstream = [(f"`{field.name}`", _value(field.default)) for field in msgspec.structs.fields(UpstreamSettings)]
+    return "\n".join(
+        (
+            "# Settings",
+            WRITTEN,
+            "A flag of `antiphon serve` wins over its environment variable, and that over the key in `antiphon.toml`.\n",
+            *_table(("key", "variable", "flag", "default", "what it does"), rows),
+            "\nSeveral upstreams live in the file, each in a table `[upstreams.NAME]` with these keys; `chat` and `responses` override single rules of",
+            "its [dialect](dialects.md):\n",
+            *_table(("key", "default"), upstream),
+            "\n`[aliases]` maps a name that clients use to the model it stands for; `[[failures]]` adds rows to the [failures](failures.md).\n",
+        )
+    )
+
+
+def _flag(one: Setting) -> str:
+    return f"`--{one.name.replace('_', '-')}`" if one.flag else ""
+
+
+def _default(one: Setting) -> str:
+    return f"`{one.default}`" if one.default != "" else ""
+
+
+def _help(one: Setting) -> str:
+    choices = ", ".join(f"`{choice}`" for choice in one.choices if choice)
+    return f"{one.help} One of {choices}." if choices else one.help
+
+
+def dialect_pages() -> str:
+    """Every dialect and what it does otherwise than the generic one."""
+    parts = [
+        "# Dialects",
+        WRITTEN,
+        "What a model server can do and how it spells it. `--dialect NAME` names one; without it Antiphon finds out.\n",
+    ]
+    parts += _table(("name", "prefers", "for"), [(f"`{one.name}`", one.prefers, one.note) for one in DIALECTS.values()])
+    for title, shape, rules in (("Chat Completions", ChatRules, "chat"), ("Responses", ResponsesRules, "responses")):
+        parts.append(f"\n## Rules of {title}\n")
+        parts += _table(("rule", "meaning", "generic", "otherwise"), _rules(shape, rules))
+    return "\n".join(parts) + "\n"
+
+
+def _rules(shape: type[msgspec.Struct], name: str) -> Iterator[tuple[str, ...]]:
+    docs = _field_docs(shape)
+    for field in msgspec.structs.fields(shape):
+        others = {one.name: getattr(getattr(one, name), field.name) for one in DIALECTS.values()}
+        differing = (f"`{dialect}`: {_value(value)}" for dialect, value in others.items() if value != field.default)
+        yield f"`{field.name}`", docs[field.name], _value(field.default), "<br>".join(differing)
+
+
+def _field_docs(shape: type) -> dict[str, str]:
+    """The strings that stand behind the fields of a struct."""
+    tree = ast.parse(inspect.getsource(dialects))
+    body = next(node.body for node in tree.body if isinstance(node, ast.ClassDef) and node.name == shape.__name__)
+    found: dict[str, str] = {}
+    for field, doc in pairwise(body):
+        match field, doc:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+                found[name] = text
+            case _:
+                pass
+    return found
+
+
+def failures() -> str:
+    """Every row of the failure table."""
+    sections = [
+        "# Failures",
+        WRITTEN,
+        "What an upstream's refusal becomes. The first row that fits decides; where none fits, the upstream's own status, code and",
+    ]
+    sections.append("message are kept. Rows of `[[failures]]` in `antiphon.toml` come first, then the dialect's.\n")
+    sections += _table(("row", "upstream status", "wording", "becomes", "code"), (_failure(one) for one in ROWS))
+    for dialect in DIALECTS.values():
+        if dialect.failures:
+            sections.append(f"\n## {dialect.name}\n")
+            sections += _table(("row", "upstream status", "wording", "becomes", "code"), (_failure(one) for one in dialect.failures))
+    return "\n".join(sections) + "\n"
+
+
+def _failure(one: Row) -> tuple[str, ...]:
+    wording = f"`` {one.wording.pattern} ``" if one.wording else ""
+    return one.name, _ranges(sorted(one.statuses)), wording, str(one.status or "as it was"), f"`{one.code}`" if one.code else "as it was"
+
+
+def _ranges(numbers: Iterable[int]) -> str:
+    """`500-599` for a run of numbers."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+
+
+def commands() -> str:
+    """The help of every command."""
+    sections = (f"## {name}\n\n```text\n{text}\n```\n" for name, text in _helps(main, "antiphon"))
+    return "\n".join(("# Commands", WRITTEN, *sections))
+
+
+def _helps(command: click.Command, name: str) -> Iterator[tuple[str, str]]:
+    context = click.Context(command, info_name=name, terminal_width=100, max_content_width=100)
+    yield name, command.get_help(context)
+    if isinstance(command, click.Group):
+        for child in command.list_commands(context):
+            found = command.get_command(context, child)
+            assert found is not None
+            yield from _helps(found, f"{name} {child}")
+
+
+def _value(value: Any) -> str:
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case frozenset() | tuple() | list():
+            return ", ".join(f"`{one}`" for one in sorted(value)) or "none"  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+        case str() | int() if value != "":
+            return f"`{value}`"
+        case _:
+            return ""
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[str]:
+    lines = [head, ("---",) * len(head), *(tuple(cell.replace("|", "\\|") for cell in row) for row in rows)]
+    return ["| " + " | ".join(line) + " |" for line in lines]
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "settings.md": settings,
+    "dialects.md": dialect_pages,
+    "failures.md": failures,
+    "commands.md": commands,
+}
+
+
+def write() -> None:
+    """Write all pages."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for name, page in PAGES.items():
+        (FOLDER / name).write_text(page(), "utf-8")
+
+
+if __name__ == "__main__":
+    write()
