@@ -27,7 +27,9 @@ def main(arguments: Sequence[str]) -> int:
     once = "--once" in arguments
     flags = [argument for argument in arguments if argument != "--once"]
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    serving = subprocess.Popen([ANTIPHON, "serve", *flags, *_port(flags)], stdout=subprocess.PIPE, text=True)
+    # Lines about each request would stand in the middle of the answer.
+    env = {"ANTIPHON_LOG_LEVEL": "warning", **os.environ}
+    serving = subprocess.Popen([ANTIPHON, "serve", *flags, *_port(flags)], stdout=subprocess.PIPE, text=True, env=env)
     assert serving.stdout is not None
     try:
         url = _listening(serving.stdout)
