@@ -43,6 +43,8 @@ UPSTREAMS: dict[str, Upstream] = {
     "chat-llama-cpp-python": Upstream(ChatWire(STYLES["llama-cpp-python"]), ("--api", "chat")),
     "chat-ollama": Upstream(ChatWire(STYLES["ollama"]), ("--api", "chat")),
     "chat-vllm": Upstream(ChatWire(STYLES["vllm"]), ("--api", "chat", "--dialect", "vllm")),
+    "auto-chat": Upstream(ChatWire()),
+    "auto-responses": Upstream(ResponsesWire(strict=True)),
     "responses": Upstream(ResponsesWire(strict=True), ("--api", "responses")),
     "openai": Upstream(ResponsesWire(), ("--api", "responses", "--dialect", "openai")),
 }
@@ -78,9 +80,9 @@ def overrides(row: Row, url: str) -> dict[str, str]:
     if row.catalogue == "url":
         provider["model_catalog_url"] = f"{url}/models"
     settings = {f"model_providers.scripted.{name}": json.dumps(value) for name, value in (provider | dict(row.provider)).items()}
-    if row.mcp:
-        settings["mcp_servers.scripted.command"] = json.dumps(sys.executable)
-        settings["mcp_servers.scripted.args"] = json.dumps([mcp_echo.__file__, MCP_WORD])
+    for name, tool in row.mcp.items():
+        settings[f"mcp_servers.{name}.command"] = json.dumps(sys.executable)
+        settings[f"mcp_servers.{name}.args"] = json.dumps([mcp_echo.__file__, MCP_WORD, tool])
     return {"model": json.dumps(MODEL), "model_provider": '"scripted"', **settings, **row.config}
 
 
@@ -113,7 +115,7 @@ async def ran(row: Row, upstream: str, program: Path) -> Ran:
             return Ran(
                 steps=tuple(steps),
                 shown=tuple([events.replaced(event, masks) for event in events.parsed(done.output)] for done in steps),
-                exchanges=server.exchanges,
+                exchanges=[exchange for exchange in server.exchanges if exchange.body != {}],  # {} asks what API there is
                 files={name: _read(home.cwd / name) for name in row.files_after},
                 seconds=seconds,
                 log=between.log_text if between else "",
@@ -221,7 +223,9 @@ class Runner:
             result = direct if upstream == DIRECT else await ran(row, upstream, self._program)
         except GatewayError as error:
             return Cell(row=row, upstream=upstream, ran=None, problems=(str(error),))
-        found = [*problems(row, result), *moved(result), *undeclared(row, direct)]
+        found = [*problems(row, result), *undeclared(row, direct)]
+        if not row.rewritten:
+            found += moved(result)
         if upstream != DIRECT and row.compared:
             found += differences(row, result, direct)
         return Cell(row=row, upstream=upstream, ran=result, problems=tuple(found))

@@ -5,6 +5,7 @@ beyond that, what Codex shows through Antiphon must equal what it shows directly
 """
 
 import hashlib
+import json
 import struct
 import zlib
 from collections.abc import Mapping
@@ -61,7 +62,7 @@ class Row:
     catalogue: str = "url"
     config: Mapping[str, str] = field(default_factory=dict[str, str])
     provider: Mapping[str, int] = field(default_factory=dict[str, int])
-    mcp: bool = False
+    mcp: Mapping[str, str] = field(default_factory=dict[str, str])  # MCP servers, and the name of echo in each
     files: Files = field(default_factory=dict[str, bytes])
     files_after: Mapping[str, bytes | None] = field(default_factory=dict[str, bytes | None])
     declared: tuple[str, ...] = ()  # kinds of tools that Codex must have declared, seen when it talks to the server directly
@@ -70,6 +71,7 @@ class Row:
     direct_script: str = ""  # where the upstream's wording has no direct counterpart
     compared: bool = True  # with what Codex shows directly
     masks: tuple[tuple[str, str], ...] = ()  # patterns in shown text that may differ from direct, and what they become
+    rewritten: bool = False  # Codex itself begins a later request otherwise
     unordered: bool = False  # calls run in parallel: their items come in any order
 
 
@@ -79,16 +81,20 @@ def one(row: str, script: str = "", *, step: Step, requests: int = 1, **fields: 
 
 
 FAILED = ()
+MCP = {"scripted": "echo"}
+LONG = "with_a_name_so_long_that_both_together_pass_sixty_four_characters"
 COMMAND = ("command_execution", "agent_message")
 UNKNOWN_MODEL = "error"  # Codex says at the start that it does not know the model
 NO_RETRIES = {"request_max_retries": 0, "stream_max_retries": 0}
 ONE_RETRY = {"request_max_retries": 0, "stream_max_retries": 1}
 HELLO = "You said: say hello"
+SCHEMA = {"type": "object", "properties": {"told": {"type": "string"}}, "required": ["told"], "additionalProperties": False}
 ALL = ("chat", "responses", "openai")
+PROBED = ("auto-chat", "auto-responses")  # Antiphon finds out what the server speaks
 STYLED = ("chat-llama-cpp-python", "chat-ollama", "chat-vllm")  # chat servers that stream in their own way
 
 ROWS: tuple[Row, ...] = (
-    one("text", step=Step(last=HELLO), upstreams=ALL),
+    one("text", step=Step(last=HELLO), upstreams=(*ALL, *PROBED)),
     one("text-unknown-model", "text", step=Step(last=HELLO, items=(UNKNOWN_MODEL, "agent_message")), catalogue="none"),
     one(
         "exec",
@@ -114,7 +120,7 @@ ROWS: tuple[Row, ...] = (
         step=Step(last=f"The server says: {MCP_WORD}: say hello", items=(UNKNOWN_MODEL, "mcp_tool_call", "agent_message")),
         requests=2,
         catalogue="none",
-        mcp=True,
+        mcp=MCP,
         declared=("namespace",),
         upstreams=ALL,
     ),
@@ -123,8 +129,40 @@ ROWS: tuple[Row, ...] = (
         "mcp",
         step=Step(last=f"The server says: {MCP_WORD}: say hello", items=("mcp_tool_call", "agent_message")),
         requests=2,
-        mcp=True,
+        mcp=MCP,
         declared=("namespace",),
+    ),
+    one(
+        "mcp-long-names",
+        "mcp-described",
+        step=Step(last=f"The server says: {MCP_WORD}: say hello", items=("mcp_tool_call", "agent_message")),
+        requests=2,
+        mcp={f"server_{LONG}": f"echo_{LONG}"},
+        upstreams=ALL,
+    ),
+    one(
+        "mcp-image",
+        step=Step(last=f"{MCP_WORD} shows {Image(PICTURE).fingerprint}", items=("mcp_tool_call", "agent_message")),
+        requests=2,
+        mcp=MCP,
+        files={"picture.png": PICTURE},
+        upstreams=ALL,
+    ),
+    one(
+        "output-schema",
+        "schema",
+        step=Step(last='{"told": "say hello"}', arguments=("--output-schema", "schema.json")),
+        files={"schema.json": json.dumps(SCHEMA).encode()},
+        upstreams=ALL,
+    ),
+    one(
+        "compaction",
+        step=Step(last=f"Told: the file said {NONCE}", items=("agent_message", "command_execution", "agent_message")),
+        requests=3,
+        config={"model_auto_compact_token_limit": "8000"},
+        rewritten=True,
+        files={"nonce.txt": NONCE.encode()},
+        upstreams=ALL,
     ),
     one(
         "image",

@@ -42,13 +42,14 @@ class Style:
     whole: bool = False  # a part is one delta
     call_finish: str = "tool_calls"
     usage_at_finish: bool = False  # in the chunk of the finish reason, not in one of its own
+    owner: str = "scripted"  # of its models: some servers are known by it
 
 
 STYLES = {
     "strict": Style(),
     "llama-cpp-python": Style(repeats=True),
     "ollama": Style(reasoning="reasoning", whole=True, usage_at_finish=True),
-    "vllm": Style(reasoning="reasoning", call_finish="stop"),
+    "vllm": Style(reasoning="reasoning", call_finish="stop", owner="vllm"),
 }
 
 
@@ -68,7 +69,8 @@ def images(message: Json) -> Iterator[Image]:
 def declared(body: Json) -> Iterator[Tool]:
     for tool in objects(body.get("tools")):
         function = mapping(tool.get("function"))
-        yield Tool(function["name"], parameters=mapping(function.get("parameters")))
+        parameters, description = mapping(function.get("parameters")), str(function.get("description"))
+        yield Tool(function["name"], parameters=parameters, description=description)
 
 
 def usage_document(usage: Usage) -> Json:
@@ -191,6 +193,7 @@ class ChatWire:
             said=tuple(Said(str(each["role"]), text) for each in messages for text in texts(each) if each["role"] != "tool"),
             outputs=tuple(Output(each["tool_call_id"], "\n".join(texts(each))) for each in messages if each["role"] == "tool"),
             images=tuple(image for each in messages for image in images(each)),
+            schema=mapping(mapping(mapping(body.get("response_format")).get("json_schema")).get("schema")),
         )
 
     def stream(self, body: Json, answer: Answer, number: int) -> Iterator[bytes]:
@@ -204,9 +207,9 @@ class ChatWire:
         picked = {"index": 0, "message": said, "logprobs": None, "finish_reason": why}
         return chunk(body, number, choices=[picked], usage=usage_document(answer.usage)) | {"object": "chat.completion"}
 
-    def models(self, query: Mapping[str, str]) -> Json:  # noqa: ARG002 - Codex's version changes nothing here
+    def models(self, query: Mapping[str, str]) -> Json:
         """As vLLM lists its one model, with the length it was started with."""
-        entry: Json = {"id": MODEL, "object": "model", "created": CREATED, "owned_by": "vllm", "root": MODEL, "parent": None}
+        entry: Json = {"id": MODEL, "object": "model", "created": CREATED, "owned_by": self.style.owner, "root": MODEL, "parent": None}
         return {"object": "list", "data": [entry | {"max_model_len": 65536, "permission": []}]}
 
 

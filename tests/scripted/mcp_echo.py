@@ -1,20 +1,28 @@
-"""A stdio MCP server without dependencies: one tool, `echo`, that gives back its text and the word it was started with.
+"""A stdio MCP server without dependencies: `echo` gives back its text and the word it was started with, `picture` a file.
 
-Speaks newline-delimited JSON-RPC, only what a client needs to list and call tools. Run: `python mcp_echo.py WORD`.
+Speaks newline-delimited JSON-RPC, only what a client needs to list and call tools. Run: `python mcp_echo.py WORD [NAME]`,
+where NAME is another name of `echo`.
 """
 
+import base64
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
-TOOL: dict[str, Any] = {
-    "name": "echo",
+ECHO: dict[str, Any] = {
+    "name": sys.argv[2] if len(sys.argv) > 2 else "echo",
     "description": "Gives the text back, with the word of this server.",
     "inputSchema": {
         "type": "object",
         "properties": {"text": {"type": "string"}, "times": {"anyOf": [{"type": "integer"}, {"type": "null"}]}},
         "required": ["text"],
     },
+}
+PICTURE: dict[str, Any] = {
+    "name": "picture",
+    "description": "Gives picture.png of the working directory.",
+    "inputSchema": {"type": "object", "properties": {}},
 }
 
 
@@ -24,10 +32,13 @@ def initialize(params: dict[str, Any], word: str) -> dict[str, Any]:
 
 
 def list_tools(params: dict[str, Any], word: str) -> dict[str, Any]:
-    return {"tools": [TOOL]}
+    return {"tools": [ECHO, PICTURE]}
 
 
 def call_tool(params: dict[str, Any], word: str) -> dict[str, Any]:
+    if params["name"] == "picture":
+        data = base64.b64encode(Path("picture.png").read_bytes()).decode()
+        return {"content": [{"type": "text", "text": word}, {"type": "image", "data": data, "mimeType": "image/png"}]}
     said = f"{word}: {params['arguments']['text']}"
     return {"content": [{"type": "text", "text": said}], "isError": False}
 

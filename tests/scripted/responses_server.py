@@ -22,7 +22,7 @@ def declared(tools: list[Json], namespace: str = "") -> Iterator[Tool]:
         if tool.get("type") == "namespace":
             yield from declared(objects(tool.get("tools")), str(tool.get("name")))
         elif "name" in tool:
-            yield Tool(tool["name"], namespace, tool["type"], mapping(tool.get("parameters")))
+            yield Tool(tool["name"], namespace, tool["type"], mapping(tool.get("parameters")), str(tool.get("description")))
 
 
 def joined(content: object) -> str:
@@ -63,6 +63,7 @@ class ResponsesWire:
             said=tuple(each for item in items for each in said(item)),
             outputs=tuple(Output(item["call_id"], joined(item["output"])) for item in items if item.get("type") in CALL_OUTPUTS),
             images=tuple(image for item in items for image in images(item)),
+            schema=mapping(mapping(mapping(body.get("text")).get("format")).get("schema")),
         )
 
     def stream(self, body: Json, answer: Answer, number: int) -> Iterator[bytes]:

@@ -4,9 +4,10 @@ A final answer is made of what the request holds (a tool's output, an image's by
 lost on the way is missing in it. Not here: what Codex should show of it, that is `tests/matrix/rows.py`.
 """
 
+import json
 from collections.abc import Callable
 
-from tests.scripted.script import Answer, Call, Ending, Failure, Reasoning, Reply, Script, Text, Usage, View, answer
+from tests.scripted.script import Answer, Call, Ending, Failure, Reasoning, Reply, Script, Text, Usage, View, answer, mapping
 
 PATCH = """*** Begin Patch
 *** Update File: greeting.txt
@@ -58,6 +59,34 @@ def mcp(view: View) -> Reply:
     if view.outputs:
         return answer(f"The server says: {view.outputs[-1].body}")
     return answer(Call(view.tool("echo"), {"text": view.prompt}))
+
+
+def mcp_described(view: View) -> Reply:
+    """Finds the tool by its description, as its name may have been too long."""
+    if view.outputs:
+        return answer(f"The server says: {view.outputs[-1].body}")
+    return answer(Call(view.tool_that("Gives the text back"), {"text": view.prompt}))
+
+
+def mcp_image(view: View) -> Reply:
+    if view.outputs:
+        return answer(f"{view.outputs[-1].body.split()[0]} shows {view.images[-1].fingerprint}")
+    return answer(Call(view.tool("picture"), {}))
+
+
+def schema(view: View) -> Reply:
+    """An answer that follows the schema as far as it has properties."""
+    return answer(json.dumps(dict.fromkeys(mapping(view.schema.get("properties")), view.prompt)))
+
+
+def compaction(view: View) -> Reply:
+    """Fills the context with its first call, sums up when Codex asks, and tells what it still knows."""
+    if view.number == 1:
+        call = Call(view.tool("exec_command"), {"cmd": "cat nonce.txt"})
+        return Answer(parts=(Text("I look."), call), usage=Usage(input=9000))
+    if "CONTEXT CHECKPOINT COMPACTION" in view.prompt:
+        return answer(f"So far the file said {view.outputs[-1].body}")
+    return answer(f"Told: {view.prompt.rpartition('So far ')[2]}")
 
 
 def image(view: View) -> Reply:
@@ -131,6 +160,10 @@ SCRIPTS: dict[str, Callable[[View], Reply]] = {
     "reasoned-exec": reasoned_command,
     "apply-patch": apply_patch,
     "mcp": mcp,
+    "mcp-described": mcp_described,
+    "mcp-image": mcp_image,
+    "schema": schema,
+    "compaction": compaction,
     "image": image,
     "view-image": view_image,
     "parallel": parallel,

@@ -40,6 +40,7 @@ class Tool:
     namespace: str = ""
     kind: str = "function"
     parameters: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    description: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +87,19 @@ class View:
     said: tuple[Said, ...]
     outputs: tuple[Output, ...]
     images: tuple[Image, ...]
+    schema: Json = field(default_factory=dict[str, Any])  # that the answer must follow
 
     def tool(self, ending: str) -> Tool:
         """The one tool whose name ends so, as gateways put a namespace before it."""
-        found = [tool for tool in self.tools if tool.name.endswith(ending)]
+        return self._only([tool for tool in self.tools if tool.name.endswith(ending)], f"end with {ending!r}")
+
+    def tool_that(self, description: str) -> Tool:
+        """The one tool that is described so, whatever its name has become."""
+        return self._only([tool for tool in self.tools if description in tool.description], f"say {description!r}")
+
+    def _only(self, found: list[Tool], asked: str) -> Tool:
         if len(found) != 1:
-            names = ", ".join(tool.name for tool in self.tools)
-            raise ScriptError(f"{len(found)} tools end with {ending!r}; declared: {names}")
+            raise ScriptError(f"{len(found)} tools {asked}; declared: {', '.join(tool.name for tool in self.tools)}")
         return found[0]
 
     def texts(self, role: str) -> list[str]:

@@ -102,7 +102,7 @@ class ScriptedServer:
         number = len(self.exchanges) + 1
         exchange = Exchange(number, dict(request.headers), {})
         self.exchanges.append(exchange)
-        reply = self._locked(request) or await self._reply(request, exchange)
+        reply = await self._reply(request, exchange)
         if isinstance(reply, Failure):
             exchange.status = reply.status
             return _failed(reply)
@@ -119,6 +119,9 @@ class ScriptedServer:
         if not isinstance(body, dict):
             return _refuse(exchange, Failure(status=400, message="the body is no JSON object"))
         exchange.body = body
+        locked = self._locked(request)
+        if locked is not None:
+            return locked
         refusal = self.wire.refusal(exchange.body)
         if refusal is not None:
             return _refuse(exchange, refusal)
