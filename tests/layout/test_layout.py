@@ -1,6 +1,7 @@
 """Rules of the source tree that no linter knows: one decoder, sizes, names, docstrings, nothing of one machine."""
 
 import ast
+import os
 import re
 import subprocess
 from collections.abc import Iterator
@@ -94,3 +95,13 @@ def test_no_file_names_a_registry_host_or_this_machine() -> None:
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True, text=True).stdout.split("\0")
     texts = {name: (ROOT / name).read_bytes().decode(errors="replace") for name in listed if name and (ROOT / name).is_file()}
     assert [(name, found[0]) for name, text in texts.items() if (found := FOREIGN.search(text))] == []
+
+
+SCRIPTS = [path for path in (*sorted((ROOT / "scripts").iterdir()), ROOT / ".ci" / "run") if path.is_file() and not path.suffix]
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=[script.name for script in SCRIPTS])
+def test_scripts_are_sound_shell_and_can_be_run(script: Path) -> None:
+    assert os.access(script, os.X_OK)
+    checked = subprocess.run(["bash", "-n", script], capture_output=True, text=True, check=False)
+    assert (checked.returncode, checked.stderr) == (0, "")
