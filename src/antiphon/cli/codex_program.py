@@ -12,16 +12,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HOW_TO_INSTALL = "Codex is not installed: npm install -g @openai/codex. Or name its program in ANTIPHON_CODEX."
-LAUNCHERS = {".js", ".mjs", ".cmd", ".ps1"}
-# Where the native program lies, seen from the package of the launcher; older packages carried all platforms themselves.
+WINDOWS_SHIMS = {".cmd", ".ps1"}
+# Where the native program lies, seen from the package of the launcher; older packages carried those of all platforms themselves.
 NATIVE = (
-    "../codex-*/vendor/*/*/codex*",
-    "node_modules/@openai/codex-*/vendor/*/*/codex*",
-    "vendor/*/*/codex*",
-    "bin/codex-*",
+    "../codex-*/vendor/*/*/codex",
+    "../codex-*/vendor/*/*/codex.exe",
+    "node_modules/@openai/codex-*/vendor/*/*/codex",
+    "node_modules/@openai/codex-*/vendor/*/*/codex.exe",
+    "vendor/*/*/codex",
+    "vendor/*/*/codex.exe",
+    "bin/codex-*-*",
 )
-SMALLEST = 1_000_000
-"""A native Codex has hundreds of megabytes; a script has not."""
+SCRIPT = b"#!"
+MARK = "model_providers"
+"""A setting of every Codex that Antiphon can serve: a program without it is something else, such as a version switcher's shim."""
 
 
 class NoCodex(Exception):
@@ -37,10 +41,7 @@ class Program:
 
     def knows(self, setting: str) -> bool | None:
         """Whether the program knows a setting of that name; None: its native program is hidden from us."""
-        if self.native is None:
-            return None
-        with self.native.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as image:
-            return image.find(setting.encode()) >= 0
+        return None if self.native is None else _holds(self.native, setting)
 
 
 def find(environ: Mapping[str, str] = os.environ) -> Program:
@@ -50,23 +51,24 @@ def find(environ: Mapping[str, str] = os.environ) -> Program:
     if found is None:
         raise NoCodex(f"ANTIPHON_CODEX names no program: {named}" if named else HOW_TO_INSTALL)
     launcher = Path(found).absolute()
-    return Program(launcher, next(_natives(launcher), None))
+    return Program(launcher, next(filter(_is_native, _candidates(launcher.resolve())), None))
 
 
-def _natives(launcher: Path) -> Iterator[Path]:
-    """Candidates, the likeliest first."""
-    real = launcher.resolve()
-    if real.suffix not in LAUNCHERS:
-        packages: list[Path] = []
-        yield from (each for each in [real] if _is_native(each))
-    elif real.suffix in {".cmd", ".ps1"}:  # npm on Windows: a shim beside node_modules
-        packages = [real.parent / "node_modules" / "@openai" / "codex"]
-    else:
-        packages = [real.parent.parent]
-    for package in packages:
-        for pattern in NATIVE:
-            yield from sorted(each for each in package.glob(pattern) if _is_native(each))
+def _candidates(real: Path) -> Iterator[Path]:
+    yield real
+    package = real.parent / "node_modules" / "@openai" / "codex" if real.suffix in WINDOWS_SHIMS else real.parent.parent
+    for pattern in NATIVE:
+        yield from sorted(package.glob(pattern))
 
 
 def _is_native(path: Path) -> bool:
-    return path.is_file() and path.stem == "codex" and path.stat().st_size >= SMALLEST
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        head = file.read(len(SCRIPT))
+    return head not in {b"", SCRIPT} and _holds(path, MARK)
+
+
+def _holds(path: Path, word: str) -> bool:
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as image:
+        return image.find(word.encode()) >= 0
