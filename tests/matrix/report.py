@@ -7,7 +7,7 @@ import argparse
 import asyncio
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from rich.console import Console
@@ -25,14 +25,6 @@ APIS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    upstreams: tuple[str, ...]
-    rows: tuple[Row, ...]
-    jobs: int
-    report: Path | None
-
-
 def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="codex-matrix", description="The real Codex CLI through Antiphon against scripted model servers.")
     parser.add_argument("--api", choices=APIS, default="both", help="which upstreams (default: both; direct: without Antiphon)")
@@ -44,15 +36,20 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     return parser.parse_args(given)
 
 
-async def cells(runner: Runner, options: Options) -> list[Cell]:
-    """All cells, so many at a time; in the order of the rows whatever ends first."""
-    free = asyncio.Semaphore(options.jobs)
+def chosen(rows: Iterable[Row], upstreams: Iterable[str]) -> list[tuple[Row, str]]:
+    """The cells of some rows and columns; a row is run directly whatever upstreams it names."""
+    wanted = tuple(upstreams)
+    return [(row, name) for row in rows for name in wanted if name == DIRECT or name in row.upstreams]
+
+
+async def cells(runner: Runner, wanted: Iterable[tuple[Row, str]], jobs: int) -> list[Cell]:
+    """All cells, so many at a time; in the order in which they were wanted, whatever ends first."""
+    free = asyncio.Semaphore(jobs)
 
     async def one(row: Row, upstream: str) -> Cell:
         async with free:
             return await runner.cell(row, upstream)
 
-    wanted = [(row, name) for row in options.rows for name in options.upstreams if name == DIRECT or name in row.upstreams]
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(one(row, name)) for row, name in wanted]
     return [task.result() for task in tasks]
@@ -87,18 +84,17 @@ def document(cell: Cell) -> dict[str, object]:
 
 async def matrix(given: argparse.Namespace, console: Console) -> bool:
     """Whether every cell of every version is as it should be."""
-    upstreams, rows = APIS[given.api], tuple(row for row in ROWS if row.name in given.only)
-    options = Options(upstreams, rows, given.jobs, given.report)
+    wanted = chosen((row for row in ROWS if row.name in given.only), APIS[given.api])
     reports: dict[str, list[dict[str, object]]] = {}
     right = True
     for version in [str(given.codex)] if given.codex else given.versions:
         program = given.codex.absolute() if given.codex else await find(version)
-        found = await cells(Runner(program), options)
+        found = await cells(Runner(program), wanted, given.jobs)
         show(console, version, found)
         reports[version] = [document(cell) for cell in found]
         right = right and not any(cell.problems for cell in found)
-    if options.report:
-        options.report.write_text(json.dumps(reports, indent=1, ensure_ascii=False, default=repr))
+    if given.report:
+        given.report.write_text(json.dumps(reports, indent=1, ensure_ascii=False, default=repr))
     return right
 
 
