@@ -6,7 +6,7 @@ keep-alive time gets its stream begun for it. While the answer runs somebody wat
 
 import asyncio
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from starlette.datastructures import Headers
 from starlette.responses import Response
@@ -17,7 +17,7 @@ from antiphon.http.gateway import Gateway
 from antiphon.observe import log
 from antiphon.protocol import notes, request
 from antiphon.protocol.errors import AntiphonError, GatewayError, InvalidRequest, UpstreamError
-from antiphon.protocol.event_views import Event
+from antiphon.protocol.event_views import Event, Run
 from antiphon.stages.numbering import Numbering
 from antiphon.turn import Target, Turn
 from antiphon.upstream.client import Answer
@@ -164,7 +164,7 @@ class Exchange:
             head = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store", "x-accel-buffering": "no", **self._told}
             await self._send({"type": "http.response.start", "status": 200, "headers": [(k.encode(), v.encode("latin-1", "replace")) for k, v in head.items()]})
 
-    async def write(self, events: Iterable[Event]) -> None:
+    async def write(self, events: Iterable[Event | Run]) -> None:
         """Events, numbered."""
         data = self._numbering.wire(events)
         if data:
@@ -205,7 +205,7 @@ class Stream:
         self._pipeline = turn.pipeline()
         self._begun = False
 
-    async def send(self, events: list[Event]) -> None:
+    async def send(self, events: Sequence[Event | Run]) -> None:
         """What these events become goes to the client."""
         if events:
             await self._exchange.write(self._pipeline.feed([*self._begin(), *events]))

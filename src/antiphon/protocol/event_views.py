@@ -38,12 +38,46 @@ class Event(Document):
         return self.frame if self.frame is not None else sse.encode(self.type.encode(), bytes(self._raw))
 
 
+class Run:
+    """Deltas of one type that came one behind the other and that nobody has looked at."""
+
+    __slots__ = ("_run", "type")
+
+    def __init__(self, run: sse.Run) -> None:
+        self._run = run
+        self.type = RUN_TYPES[run.mark]
+
+    @property
+    def count(self) -> int:
+        """How many they are."""
+        return self._run.count
+
+    def split(self) -> "tuple[Event, Run | None]":
+        """The first of them, and the others."""
+        first, others = sse.split(self._run)
+        return of_frame(first), None if others is None else Run(others)
+
+    def events(self) -> list[Event]:
+        """Each of them."""
+        return [of_frame(frame) for frame in sse.frames_of(self._run)]
+
+    def wire(self) -> bytes:
+        """Their bytes as they came."""
+        return self._run.raw
+
+
 class _Head(msgspec.Struct):
     type: str = ""
 
 
 _HEAD = json.reader(_Head)
 _NAMES = {name.encode(): (name, b'{"type":"%b"' % name.encode()) for name in stream_rules.EVENTS}
+
+
+RUN_TYPES = {b'event: %b\ndata: {"type":"%b"' % (name.encode(), name.encode()): name for name in sorted(stream_rules.DELTAS)}
+"""How an event begins that may be one of a run."""
+
+RUN_MARKS = tuple(RUN_TYPES)
 
 
 def of_frame(frame: sse.Frame) -> Event:

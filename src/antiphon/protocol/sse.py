@@ -23,20 +23,32 @@ class Frame(NamedTuple):
     raw: bytes
 
 
+class Run(NamedTuple):
+    """Events of one kind that came one behind the other, kept as the bytes they came in: nobody has to look inside most deltas."""
+
+    mark: bytes
+    count: int
+    raw: bytes
+
+
 class TooLong(ValueError):
     """An event longer than the decoder may hold."""
 
 
 class Decoder:
-    """Feed bytes, get frames. Holds at most one unfinished event, and no more than `limit` bytes of it."""
+    """Feed bytes, get frames. Holds at most one unfinished event, and no more than `limit` bytes of it.
 
-    def __init__(self, limit: int = 64 * 1024 * 1024) -> None:
+    `runs` are beginnings of events; events with the same of these beginnings, one behind the other, may come out as one `Run`.
+    """
+
+    def __init__(self, limit: int = 64 * 1024 * 1024, *, runs: tuple[bytes, ...] = ()) -> None:
         self._limit = limit
+        self._runs = runs
         self._held: list[bytes] = []
         self._size = 0
         self._begun = False
 
-    def feed(self, chunk: bytes) -> list[Frame]:
+    def feed(self, chunk: bytes) -> list[Frame | Run]:
         """The events that these bytes complete."""
         if not self._begun:
             chunk = self._without_bom(chunk)
@@ -61,19 +73,43 @@ class Decoder:
     def _held_cr(self) -> bool:
         return any(b"\r" in piece for piece in self._held)
 
-    def _split_plain(self, chunk: bytes) -> list[Frame]:
+    def _split_plain(self, chunk: bytes) -> list[Frame | Run]:
         blocks = (self.rest + chunk).split(b"\n\n")
         self._held, self._size = [], 0
         self._hold(blocks.pop())
-        # Three line feeds in a row leave one at the head of the next block; it belongs to no line.
-        return [frame for block in blocks if (frame := _frame(block.lstrip(b"\n"), block + b"\n\n")) is not None]
+        return self._frames(blocks)
 
-    def _split_any(self, chunk: bytes) -> list[Frame]:
+    def _frames(self, blocks: list[bytes]) -> list[Frame | Run]:
+        out: list[Frame | Run] = []
+        at = 0
+        while at < len(blocks):
+            if blocks[at].startswith(self._runs) and (run := self._run(blocks, at)) is not None:
+                out.append(run)
+                at += run.count
+                continue
+            # Three line feeds in a row leave one at the head of the next block; it belongs to no line.
+            frame = _frame(blocks[at].lstrip(b"\n"), blocks[at] + b"\n\n")
+            if frame is not None:
+                out.append(frame)
+            at += 1
+        return out
+
+    def _run(self, blocks: list[bytes], at: int) -> Run | None:
+        """The run that begins here; None where an event of it is not two plain lines of ASCII."""
+        mark = next(mark for mark in self._runs if blocks[at].startswith(mark))
+        end = at + 1
+        while end < len(blocks) and blocks[end].startswith(mark):
+            end += 1
+        raw = b"\n\n".join([*blocks[at:end], b""])
+        plain = raw.count(b"\n") == 3 * (end - at) and raw.isascii()
+        return Run(mark, end - at, raw) if plain else None
+
+    def _split_any(self, chunk: bytes) -> list[Frame | Run]:
         self._hold(chunk)
         if not self._may_end(chunk):
             return []
         whole = self.rest
-        frames: list[Frame] = []
+        frames: list[Frame | Run] = []
         at = 0
         for blank in _BLANK.finditer(whole):
             if blank.end() == len(whole) and whole.endswith(b"\r"):
@@ -96,6 +132,18 @@ class Decoder:
             self._size += len(piece)
             if self._size > self._limit:
                 raise TooLong(f"one event is longer than {self._limit} bytes")
+
+
+def split(run: Run) -> tuple[Frame, Run | None]:
+    """The first event of a run, and the run of the others."""
+    end = run.raw.index(b"\n\n") + 2
+    name, _, data = run.raw[7 : end - 2].partition(b"\ndata: ")
+    return Frame(name, data, run.raw[:end]), Run(run.mark, run.count - 1, run.raw[end:]) if run.count > 1 else None
+
+
+def frames_of(run: Run) -> list[Frame]:
+    """The events of a run, one by one."""
+    return [frame for block in run.raw.split(b"\n\n")[:-1] if (frame := _frame(block, block + b"\n\n")) is not None]
 
 
 def _frame(block: bytes, raw: bytes) -> Frame | None:

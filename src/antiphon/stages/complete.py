@@ -23,19 +23,15 @@ _USAGE_DETAILS = {"input_tokens_details": "cached_tokens", "output_tokens_detail
 class Complete:
     """`settings`: every member of a response object, for the ones that the server does not tell."""
 
-    types = frozenset({stream_rules.ITEM_ADDED, stream_rules.ITEM_DONE, *stream_rules.INSIDE, *stream_rules.WITH_RESPONSE})
-
     def __init__(self, settings: dict[str, Raw], *, new_id: Callable[[str], str]) -> None:
+        self.types = {stream_rules.ITEM_ADDED, stream_rules.ITEM_DONE, *stream_rules.INSIDE, *stream_rules.WITH_RESPONSE}
         self._settings = settings
         self._new_id = new_id
         self._count = 0
         self._places: dict[str, Any] = {}
-        self._whole: set[str] = set()
 
     def feed(self, event: Event) -> Iterable[Event]:
         """One event with nothing missing."""
-        if event.type in self._whole:
-            return [event]
         if event.type in stream_rules.WITH_RESPONSE:
             return [self._response(event)]
         if event.type == stream_rules.ITEM_ADDED:
@@ -60,7 +56,6 @@ class Complete:
             "item_id": (item.text("id") if item is not None else None) or self._new_id("item"),
         }
         self._count += 1
-        self._whole.clear()
 
     def _response(self, event: Event) -> Event:
         response = event.document("response")
@@ -82,6 +77,6 @@ class Complete:
             places[_INDEX.get(event.type, "content_index")] = 0
         missing = {name: value for name, value in places.items() if name not in event or json.is_null(event.members[name])}
         if not missing:
-            self._whole.add(event.type)  # a server tells a kind of event always or never in full; the next ones need no look
+            self.types.discard(event.type)  # a server tells a kind of event always or never in full; the next ones need no look
             return event
         return event.but(**missing)

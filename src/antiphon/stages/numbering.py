@@ -4,11 +4,13 @@ Events that came numbered keep their bytes for as long as none was added or take
 go on from 0 without a gap, whatever the upstream did.
 """
 
+import re
 from collections.abc import Iterable
 
-from antiphon.protocol.event_views import Event
+from antiphon.protocol.event_views import Event, Run
 
 _MARK = b'"sequence_number"'
+_NUMBER = re.compile(rb'"sequence_number":(\d+)[,}]')
 
 
 class Numbering:
@@ -22,9 +24,17 @@ class Numbering:
         """The number of the event sent last."""
         return max(self._next - 1, 0)
 
-    def wire(self, events: Iterable[Event]) -> bytes:
+    def wire(self, events: Iterable[Event | Run]) -> bytes:
         """The events' bytes, numbered."""
-        return b"".join([self._one(event) for event in events])
+        return b"".join([self._run(event) if isinstance(event, Run) else self._one(event) for event in events])
+
+    def _run(self, run: Run) -> bytes:
+        """A run as it came, where its first and last number are the ones due."""
+        raw = run.wire()
+        if _number_at(raw, raw.find(b"\n\n")) == self._next and _number_at(raw, len(raw) - 2) == self._next + run.count - 1:
+            self._next += run.count
+            return raw
+        return self.wire(run.events())
 
     def _one(self, event: Event) -> bytes:
         number = self._next
@@ -35,6 +45,12 @@ class Numbering:
         if event.frame is not None and _is_numbered(event, data, number):
             return event.frame
         return event.but(sequence_number=number).wire()
+
+
+def _number_at(raw: bytes, end: int) -> int | None:
+    """The number of the event that ends there, where it stands last or can be found by its mark."""
+    found = _NUMBER.search(raw, max(raw.rfind(b"\n", 0, end), 0), end)
+    return None if found is None else int(found[1])
 
 
 def _is_numbered(event: Event, data: bytes, number: int) -> bool:

@@ -1,16 +1,18 @@
 """Stages in a row. An event meets only the stages that want its type; one that none wants goes through untouched, bytes and all."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from typing import Protocol
 
-from antiphon.protocol.event_views import Event
+from antiphon.protocol.event_views import Event, Run
 
 
 class Stage(Protocol):
     """One step of the way."""
 
-    types: frozenset[str]
-    """The event types it wants to see."""
+    @property
+    def types(self) -> Set[str]:
+        """The event types it wants to see from here on."""
+        ...
 
     def feed(self, event: Event) -> Iterable[Event]:
         """What becomes of one event."""
@@ -21,25 +23,36 @@ class Pipeline:
     """All stages of one stream."""
 
     def __init__(self, stages: Sequence[Stage]) -> None:
-        wanted = frozenset[str]().union(*(stage.types for stage in stages))
-        self._by_type = {type: [stage for stage in stages if type in stage.types] for type in wanted}
+        self._stages = stages
 
-    def feed(self, events: list[Event]) -> list[Event]:
+    def feed(self, events: Sequence[Event | Run]) -> Sequence[Event | Run]:
         """What goes on to the client."""
-        if not self._by_type or not any(event.type in self._by_type for event in events):
+        if not self._stages:
             return events
-        out: list[Event] = []
+        out: list[Event | Run] = []
         for event in events:
-            stages = self._by_type.get(event.type)
-            if stages is None:
+            if not any(event.type in stage.types for stage in self._stages):
                 out.append(event)
+            elif isinstance(event, Run):
+                out += self._open(event)
             else:
-                out += _through(event, stages)
+                out += _through(event, self._stages)
         return out
+
+    def _open(self, run: Run) -> Iterable[Event | Run]:
+        """A run event by event, for as long as a stage wants its kind."""
+        rest: Run | None = run
+        while rest is not None:
+            first, rest = rest.split()
+            yield from _through(first, self._stages)
+            if rest is not None and not any(rest.type in stage.types for stage in self._stages):
+                yield rest
+                return
 
 
 def _through(event: Event, stages: Sequence[Stage]) -> Iterable[Event]:
-    """An event through the rest of its stages; one that changed its type on the way goes on along the same row."""
+    """An event through the rest of its stages; one that changed its type on the way meets those that want the new one."""
     if not stages:
         return [event]
-    return [last for next in stages[0].feed(event) for last in _through(next, stages[1:])]
+    made = stages[0].feed(event) if event.type in stages[0].types else [event]
+    return [last for next in made for last in _through(next, stages[1:])]

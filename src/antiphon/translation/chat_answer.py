@@ -112,7 +112,7 @@ class ChatAnswer:
         """The events that these bytes make."""
         events: list[Event] = []
         for frame in self._decoder.feed(chunk):
-            if self.ended:
+            if self.ended or isinstance(frame, sse.Run):
                 break
             events += self._end() if frame.data == sse.DONE else self._take(frame.data)
         return events

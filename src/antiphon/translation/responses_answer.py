@@ -9,7 +9,7 @@ from typing import Any
 
 from antiphon.protocol import failures, json, sse, stream_rules
 from antiphon.protocol.document import Document
-from antiphon.protocol.event_views import Event, of_frame
+from antiphon.protocol.event_views import RUN_MARKS, Event, Run, of_frame
 from antiphon.protocol.failures import Failure
 from antiphon.protocol.notes import Note
 from antiphon.protocol.stream_validator import StreamValidator
@@ -22,7 +22,7 @@ class ResponsesAnswer:
     """Feed the upstream's bytes, get events; `close` when it has no more. `response` is what a failure is told with before it has begun."""
 
     def __init__(self, response: Callable[[], Document]) -> None:
-        self._decoder = sse.Decoder()
+        self._decoder = sse.Decoder(runs=RUN_MARKS)
         self._template = response
         self._begun: Event | None = None
         self._validator = StreamValidator()
@@ -33,12 +33,15 @@ class ResponsesAnswer:
         """Nothing: the upstream's own first event begins the stream."""
         return []
 
-    def feed(self, chunk: bytes) -> list[Event]:
+    def feed(self, chunk: bytes) -> list[Event | Run]:
         """The events that these bytes complete."""
-        events: list[Event] = []
+        events: list[Event | Run] = []
         for frame in self._decoder.feed(chunk):
             if self.ended:
                 break
+            if isinstance(frame, sse.Run):
+                events.append(Run(frame))
+                continue
             if frame.data == sse.DONE:
                 continue
             try:
