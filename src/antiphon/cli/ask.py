@@ -57,7 +57,9 @@ class Gateway:
             listed = Document(reply.read(BODY_LIMIT)).elements("data")
         name = Document(listed[0]).text("id") if listed else None
         if name is None:
-            raise Failed(f"{self.url} lists no model. Is its model server up? {self.url}/ready tells; a model can be named with: antiphon ask --model")
+            raise Failed(
+                f"{self.url} lists no model. Is its model server up? {self.url}/ready tells; a model can be named with: antiphon ask --model"
+            )
         return name
 
     def events(self, request: dict[str, Any]) -> Iterator[Event]:
