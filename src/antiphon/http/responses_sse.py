@@ -6,7 +6,7 @@ keep-alive time gets its stream begun for it. While the answer runs somebody wat
 
 import asyncio
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 
 from starlette.datastructures import Headers
 from starlette.responses import Response
@@ -41,24 +41,19 @@ class ResponsesEndpoint:
         except AntiphonError as error:
             await problems.answer(error.failure)(scope, receive, send)
             return
-        await _until_gone(exchange, body, receive)
-
-
-async def _until_gone(exchange: "Exchange", body: bytes, receive: Receive) -> None:
-    """Runs the exchange, and ends it when the client goes."""
-    async with asyncio.TaskGroup() as group:
-        running = group.create_task(exchange.run(body))
-        watching = group.create_task(_gone(receive))
         try:
-            await asyncio.wait((running, watching), return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            running.cancel()
-            watching.cancel()
+            async with asyncio.TaskGroup() as group:
+                watching = group.create_task(_watch(receive))
+                await exchange.run(body, group)
+                watching.cancel()
+        except* bodies.ClientGone:  # the group has cancelled the exchange, and with it the upstream's request
+            pass
 
 
-async def _gone(receive: Receive) -> None:
+async def _watch(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
+    raise bodies.ClientGone
 
 
 class Exchange:
@@ -75,7 +70,7 @@ class Exchange:
         self._sending = False
         self._last_sent = time.monotonic()
 
-    async def run(self, body: bytes) -> None:
+    async def run(self, body: bytes, group: asyncio.TaskGroup) -> None:
         """All of it; every failure is told in the form that fits the moment."""
         try:
             document, mended = request.open_body(body)
@@ -87,7 +82,7 @@ class Exchange:
             self._record.begin(upstream.name, upstream.api, turn.notes)
             if (lost := notes.header(turn.notes)) is not None:
                 self._told[DROPPED] = lost
-            await (self._stream(turn, upstream) if view.stream else self._whole(turn, upstream))
+            await (self._stream(turn, upstream, group) if view.stream else self._whole(turn, upstream))
         except AntiphonError as error:
             self._record.failed(error.failure)
             await self._answer(problems.answer(error.failure, self._told))
@@ -105,26 +100,26 @@ class Exchange:
         self._record.status = 200
         await self._answer(Response(bytes(response), headers=self._told, media_type="application/json"))
 
-    async def _stream(self, turn: Turn, upstream: Upstream) -> None:
+    async def _stream(self, turn: Turn, upstream: Upstream, group: asyncio.TaskGroup) -> None:
         stream = Stream(self, turn)
+        keeper = _Keeper(self._gateway.config.keepalive_seconds, group, self.quiet_for, lambda: stream.keep_alive(begins=upstream.api == "chat"))
         failed: AntiphonError | None = None
-        async with asyncio.TaskGroup() as group:
-            keeping = group.create_task(stream.keep_alive(self._gateway.config.keepalive_seconds, begins=upstream.api == "chat"))
-            try:
-                await self._pump(turn, upstream, stream)
-            except AntiphonError as error:
-                failed = error
-            except Exception:  # a stream under way must still be told its end
-                log.LOGGER.exception("a stream broke inside the gateway")
-                failed = GatewayError("the gateway itself failed; its log says how")
-            finally:
-                keeping.cancel()
+        try:
+            await self._pump(turn, upstream, stream)
+        except AntiphonError as error:
+            failed = error
+        except Exception:  # a stream under way must still be told its end
+            log.LOGGER.exception("a stream broke inside the gateway")
+            failed = GatewayError("the gateway itself failed; its log says how")
+        finally:
+            keeper.stop()
         self._record.notes += stream.answer.notes
         if failed is not None:
             if not self._started:
                 raise failed
-            self._record.failed(failed.failure)
             await stream.send(stream.answer.fail(failed.failure))
+        if stream.answer.failure is not None:
+            self._record.failed(stream.answer.failure)
         await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _pump(self, turn: Turn, upstream: Upstream, stream: "Stream") -> None:
@@ -214,22 +209,41 @@ class Stream:
         """An upstream that did not stream although it was asked to."""
         await self.send(self.answer.whole(body))
 
-    async def keep_alive(self, seconds: float, *, begins: bool) -> None:
-        """An event whenever the stream was silent for so long."""
-        while True:
-            await asyncio.sleep(max(seconds - self._exchange.quiet_for(), seconds / 10))
-            if self._exchange.quiet_for() < seconds:
-                continue
-            if (event := self.answer.still_there()) is not None and self._begun:
-                await self._exchange.write_keep_alive(event)
-            elif begins and not self._begun:
-                await self._exchange.write(self._pipeline.feed(self._begin()))
+    async def keep_alive(self, *, begins: bool) -> None:
+        """An event that says nothing else; `begins`: whether the stream may be begun for the upstream."""
+        if not self._begun and begins:
+            await self._exchange.write(self._pipeline.feed(self._begin()))
+        elif self._begun and (event := self.answer.still_there()) is not None:
+            await self._exchange.write_keep_alive(event)
 
     def _begin(self) -> list[Event]:
         if self._begun:
             return []
         self._begun = True
         return self.answer.begin()
+
+
+class _Keeper:
+    """A timer beside a stream: whenever the stream was quiet for so long, it has something sent. Costs nothing while there is no need of it."""
+
+    def __init__(self, seconds: float, group: asyncio.TaskGroup, quiet_for: Callable[[], float], send: Callable[[], Coroutine[None, None, None]]) -> None:
+        self._seconds, self._group, self._quiet_for, self._send = seconds, group, quiet_for, send
+        self._loop = asyncio.get_running_loop()
+        self._timer = self._loop.call_later(seconds, self._look)
+        self._sending: asyncio.Task[None] | None = None
+
+    def stop(self) -> None:
+        """No more of it."""
+        self._timer.cancel()
+        if self._sending is not None:
+            self._sending.cancel()
+
+    def _look(self) -> None:
+        quiet = self._quiet_for()
+        if quiet >= self._seconds:
+            self._sending = self._group.create_task(self._send())
+            quiet = 0.0
+        self._timer = self._loop.call_later(self._seconds - quiet, self._look)
 
 
 async def _nothing() -> dict[str, str]:

@@ -46,6 +46,7 @@ FINISH: dict[str, str] = {
 
 USAGE_PLACES: dict[str, tuple[tuple[str, ...], ...]] = {
     "cached_tokens": (("prompt_tokens_details", "cached_tokens"), ("prompt_cache_hit_tokens",), ("cached_tokens",)),
+    "cache_write_tokens": (("prompt_tokens_details", "cache_write_tokens"), ("cache_creation_input_tokens",)),
     "reasoning_tokens": (("completion_tokens_details", "reasoning_tokens"), ("reasoning_tokens",)),
 }
 """Where servers tell the details of their usage, most common first."""
@@ -209,7 +210,7 @@ def usage(spelled: Raw) -> Raw:
     return Document.of(
         {
             "input_tokens": input_tokens,
-            "input_tokens_details": {"cached_tokens": _detail(counts, "cached_tokens")},
+            "input_tokens_details": {"cached_tokens": _detail(counts, "cached_tokens"), "cache_write_tokens": _detail(counts, "cache_write_tokens")},
             "output_tokens": output_tokens,
             "output_tokens_details": {"reasoning_tokens": _detail(counts, "reasoning_tokens")},
             "total_tokens": _count(counts, "total_tokens") or input_tokens + output_tokens,

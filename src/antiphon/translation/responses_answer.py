@@ -27,6 +27,7 @@ class ResponsesAnswer:
         self._begun: Event | None = None
         self._validator = StreamValidator()
         self.ended = False
+        self.failure: Failure | None = None
         self.notes: list[Note] = []
 
     def begin(self) -> list[Event]:
@@ -82,7 +83,7 @@ class ResponsesAnswer:
         """The answer cannot go on."""
         if self.ended:
             return []
-        self.ended = True
+        self.ended, self.failure = True, failure
         begun = self._begun.document("response") if self._begun is not None else None
         error = {"code": failures.stream_code(failure), "message": failure.message}
         response = (begun or self._template()).but(status="failed", error=error)

@@ -5,7 +5,7 @@ connection: that is how a client that went away stops its generation. Not here: 
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -81,7 +81,7 @@ class Client:
         await self._session.close()
 
     @asynccontextmanager
-    async def post(self, path: str, body: bytes, headers: Mapping[str, str]) -> AsyncIterator[Answer]:
+    async def post(self, path: str, body: bytes, headers: Mapping[str, str]) -> AsyncGenerator[Answer]:
         """Sends a request; the answer may be read until the block ends, whichever way it ends."""
         with _Told():
             response = await self._session.post(f"{self.base}{path}", data=body, headers=headers, allow_redirects=False)
@@ -97,6 +97,13 @@ class Client:
                 return response.status, await response.content.read(WHOLE_LIMIT)
 
 
+_BROKEN: dict[type[BaseException], str] = {
+    aiohttp.ClientPayloadError: "the body ended before it was whole",
+    aiohttp.ServerDisconnectedError: "the connection was closed without an answer",
+    aiohttp.ClientResponseError: "the answer is not HTTP",
+}
+
+
 class _Told:
     """Turns what aiohttp raises into an `UpstreamError`."""
 
@@ -109,4 +116,4 @@ class _Told:
         if isinstance(error, aiohttp.ClientConnectorError):
             raise UpstreamError(failures.unreachable(f"the model server cannot be reached: {error.strerror or error}")) from None
         if isinstance(error, aiohttp.ClientError | OSError):
-            raise UpstreamError(failures.ended_early(f"the model server broke off: {type(error).__name__}")) from None
+            raise UpstreamError(failures.ended_early(f"the model server broke off its answer ({_BROKEN.get(type(error), 'connection lost')})")) from None
