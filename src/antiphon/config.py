@@ -45,7 +45,13 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("keepalive_seconds", float, 15.0, "How long a stream may be silent before a keep-alive event is sent.", flag=False),
     Setting("connect_seconds", float, 10.0, "How long connecting to the upstream may take.", flag=False),
     Setting("idle_seconds", float, 900.0, "How long the upstream may be silent, prefill included.", flag=False),
-    Setting("review_model", str, "", "The model for Codex's approval review (codex-auto-review); empty: that name goes to the upstream as it is.", flag=False),
+    Setting(
+        "review_model",
+        str,
+        "",
+        "The model for Codex's approval review (codex-auto-review); empty: that name goes to the upstream as it is.",
+        flag=False,
+    ),
     Setting("log_level", str, "info", "How much to log.", ("debug", "info", "warning", "error")),
 )
 BY_NAME = {setting.name: setting for setting in SETTINGS}
@@ -196,7 +202,9 @@ def _check(setting: Setting, value: Any) -> None:
 def _upstreams(written: dict[str, Any], settings: dict[str, Any]) -> dict[str, UpstreamSettings]:
     found = _shaped(written, "upstreams", dict[str, UpstreamSettings])
     if settings["upstream"]:
-        own = UpstreamSettings(url=settings["upstream"], api=settings["api"], dialect=settings["dialect"], key_env=settings["upstream_key_env"])
+        own = UpstreamSettings(
+            url=settings["upstream"], api=settings["api"], dialect=settings["dialect"], key_env=settings["upstream_key_env"]
+        )
         found = {"upstream": own, **found}
     for name, one in found.items():
         if not one.url.startswith(("http://", "https://")):

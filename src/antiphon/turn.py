@@ -155,4 +155,3 @@ def _changed_settings(document: Document, translated: Translated, *, aliased: bo
     added = {name for name in told if name not in document.members}
     changed = (document.members.keys() - same) | added | ({"model"} if aliased else set[str]())
     return {name: value for name, value in response.echo(document).items() if name in changed}
-

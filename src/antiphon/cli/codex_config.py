@@ -5,7 +5,7 @@ Everything else keeps its bytes. What was done is checked by reading the result:
 """
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -47,6 +47,8 @@ def found(text: str) -> Lines | None:
 def put(text: str, lines: Lines) -> str:
     """The text with our lines in it."""
     read = _read(text)
+    if not isinstance(read.get(TABLES, {}), dict):
+        raise CannotEdit(f"has a {TABLES} that is no table")
     wanted = {**read, **lines.top, TABLES: {**read.get(TABLES, {}), PROVIDER: {**(_provider(read) or {}), **lines.provider}}}
     end = "\r\n" if "\r\n" in text else "\n"
     statements = toml.split(text if not text or text.endswith("\n") else text + end)
@@ -115,8 +117,7 @@ def _put_provider(statements: list[str], provider: Mapping[str, Any], end: str) 
     elif inline is not None:
         statements[inline] = toml.with_value(statements[inline], TABLE, provider)
     else:
-        gap = [end] if statements and statements[-1].strip() else []
-        statements += [*gap, f"[{TABLES}.{PROVIDER}]{end}", *toml.assignments(provider, end)]
+        statements += [end, f"[{TABLES}.{PROVIDER}]{end}", *toml.assignments(provider, end)]
 
 
 def _inline(statements: list[str]) -> int | None:
@@ -133,13 +134,14 @@ def _restore_table(statements: list[str], earlier: list[str]) -> None:
     statements[start : place.stop] = earlier[old.start : old.stop]
 
 
-def _restore_keys(statements: list[str], earlier: list[str], names: Iterable[str]) -> None:
+def _restore_keys(statements: list[str], earlier: list[str], names: Collection[str]) -> None:
     for name in names:
         at = toml.key(statements, toml.root(statements), name)
         old = toml.key(earlier, toml.root(earlier), name)
         if at is not None:
-            statements[at : at + 1] = [] if old is None else [earlier[old]]
-    if statements and not statements[0].strip() and earlier and earlier[0].strip():
+            statements[at : at + 1] = [] if old is None else [earlier[old].removesuffix("\n") + "\n"]
+    had_none = not any(toml.keys(earlier[at]) for at in toml.root(earlier))
+    if names and earlier and had_none and statements and not statements[0].strip():
         del statements[0]  # the empty line that we put below them
 
 

@@ -23,7 +23,9 @@ def _flags(command: Callable[..., None]) -> Callable[..., None]:
     for setting in reversed([one for one in config.SETTINGS if one.flag]):
         name = f"--{setting.name.replace('_', '-')}"
         kind = click.Choice([choice for choice in setting.choices if choice]) if setting.choices else setting.type
-        extra: dict[str, Any] = {"is_flag": True} if setting.type is bool else {"type": kind, "metavar": None if setting.choices else setting.name.upper()}
+        extra: dict[str, Any] = (
+            {"is_flag": True} if setting.type is bool else {"type": kind, "metavar": None if setting.choices else setting.name.upper()}
+        )
         shown = f" [default: {setting.default}]" if setting.default not in ("", False) else ""
         command = click.option(name, setting.name, default=None, help=setting.help + shown, **extra)(command)
     return command

@@ -161,5 +161,3 @@ def _stand_in(item: Lowered) -> Lowered:
 def _user_message(content: list[Raw], where: str) -> Lowered:
     document = Document.of({"type": "message", "role": "user", "content": content})
     return Lowered("message", document, where, role="user")
-
-

@@ -30,7 +30,9 @@ def app(gateway: Gateway) -> ASGIApp:
         Route("/ready", ready),
         Route("/version", version),
     ]
-    made = Starlette(routes=routes, lifespan=_lifespan, exception_handlers={AntiphonError: problems.on_error, 404: _not_found, 405: _not_found})
+    made = Starlette(
+        routes=routes, lifespan=_lifespan, exception_handlers={AntiphonError: problems.on_error, 404: _not_found, 405: _not_found}
+    )
     made.state.gateway = gateway
     return Guard(made, hosts=frozenset({gateway.config.host}))
 
@@ -62,7 +64,8 @@ async def upgrade_refused(request: Request) -> JSONResponse:
 async def tool_outputs(request: Request) -> JSONResponse:
     """A route that some servers have and clients look for."""
     raise NotFound(
-        "There is no tool_outputs call: send each result as a 'function_call_output' item in the 'input' of the next POST /v1/responses.", code="not_found"
+        "There is no tool_outputs call: send each result as a 'function_call_output' item in the 'input' of the next POST /v1/responses.",
+        code="not_found",
     )
 
 

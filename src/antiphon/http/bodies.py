@@ -46,7 +46,9 @@ async def read(receive: Receive, headers: Mapping[str, str], *, limit: int) -> b
     if encoding in ("", "identity"):
         return body
     if encoding not in _DECOMPRESSORS:
-        raise InvalidRequest(f"Content-Encoding '{encoding}' is not known here: send {', '.join(_DECOMPRESSORS)} or none.", code="invalid_encoding")
+        raise InvalidRequest(
+            f"Content-Encoding '{encoding}' is not known here: send {', '.join(_DECOMPRESSORS)} or none.", code="invalid_encoding"
+        )
     return _decompressed(body, encoding, limit)
 
 

@@ -20,7 +20,13 @@ async def model(request: Request) -> JSONResponse:
     for known in catalogue.render(await _known(request.app.state.gateway))["data"]:
         if known["id"] == wanted:
             return JSONResponse(known)
-    failure = Failure(status=404, type="invalid_request_error", code="model_not_found", param="model", message=f"The model '{wanted[:200]}' does not exist.")
+    failure = Failure(
+        status=404,
+        type="invalid_request_error",
+        code="model_not_found",
+        param="model",
+        message=f"The model '{wanted[:200]}' does not exist.",
+    )
     return problems.answer(failure)
 
 

@@ -22,4 +22,6 @@ async def on_error(request: object, error: Exception) -> JSONResponse:
 
 def no_such_route(path: str) -> Failure:
     """A 404 that says what there is."""
-    return Failure(status=404, type="invalid_request_error", code="not_found", message=f"There is no {path} here. The API is at /v1/responses.")
+    return Failure(
+        status=404, type="invalid_request_error", code="not_found", message=f"There is no {path} here. The API is at /v1/responses."
+    )

@@ -102,7 +102,9 @@ class Exchange:
 
     async def _stream(self, turn: Turn, upstream: Upstream, group: asyncio.TaskGroup) -> None:
         stream = Stream(self, turn)
-        keeper = _Keeper(self._gateway.config.keepalive_seconds, group, self.quiet_for, lambda: stream.keep_alive(begins=upstream.api == "chat"))
+        keeper = _Keeper(
+            self._gateway.config.keepalive_seconds, group, self.quiet_for, lambda: stream.keep_alive(begins=upstream.api == "chat")
+        )
         failed: AntiphonError | None = None
         try:
             await self._pump(turn, upstream, stream)
@@ -156,8 +158,19 @@ class Exchange:
         if not self._started:
             self._started = True
             self._record.status = 200
-            head = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store", "x-accel-buffering": "no", **self._told}
-            await self._send({"type": "http.response.start", "status": 200, "headers": [(k.encode(), v.encode("latin-1", "replace")) for k, v in head.items()]})
+            head = {
+                "content-type": "text/event-stream; charset=utf-8",
+                "cache-control": "no-store",
+                "x-accel-buffering": "no",
+                **self._told,
+            }
+            await self._send(
+                {
+                    "type": "http.response.start",
+                    "status": 200,
+                    "headers": [(k.encode(), v.encode("latin-1", "replace")) for k, v in head.items()],
+                }
+            )
 
     async def write(self, events: Iterable[Event | Run]) -> None:
         """Events, numbered."""
@@ -226,7 +239,9 @@ class Stream:
 class _Keeper:
     """A timer beside a stream: whenever the stream was quiet for so long, it has something sent. Costs nothing while there is no need of it."""
 
-    def __init__(self, seconds: float, group: asyncio.TaskGroup, quiet_for: Callable[[], float], send: Callable[[], Coroutine[None, None, None]]) -> None:
+    def __init__(
+        self, seconds: float, group: asyncio.TaskGroup, quiet_for: Callable[[], float], send: Callable[[], Coroutine[None, None, None]]
+    ) -> None:
         self._seconds, self._group, self._quiet_for, self._send = seconds, group, quiet_for, send
         self._loop = asyncio.get_running_loop()
         self._timer = self._loop.call_later(seconds, self._look)

@@ -43,7 +43,15 @@ class Record:
         counts = Counter(note.kind for note in self.notes)
         noticed = "".join(f" {kind}={count}" for kind, count in sorted(counts.items()))
         failure = f" failed={self.failure.code or self.failure.type}" if self.failure is not None else ""
-        LOGGER.info("responses model=%.80r upstream=%s api=%s status=%s%s%s", self.model, self.upstream, self.api, self.status or "gone", failure, noticed)
+        LOGGER.info(
+            "responses model=%.80r upstream=%s api=%s status=%s%s%s",
+            self.model,
+            self.upstream,
+            self.api,
+            self.status or "gone",
+            failure,
+            noticed,
+        )
         for note in self.notes:
             level = logging.WARNING if note.kind in _LOUD else logging.DEBUG
             LOGGER.log(level, "  %s %.120r %.200s", note.kind, note.where, note.why)

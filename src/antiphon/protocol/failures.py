@@ -53,7 +53,9 @@ class Row:
         return (not self.statuses or status in self.statuses) and (self.wording is None or self.wording.search(words) is not None)
 
 
-def row(name: str, statuses: str = "", wording: str = "", *, becomes: int | None = None, code: str | None = None, type: str | None = None) -> Row:
+def row(
+    name: str, statuses: str = "", wording: str = "", *, becomes: int | None = None, code: str | None = None, type: str | None = None
+) -> Row:
     """A row in the words that configuration uses: statuses as `"400 413 500-599"`, wording as a regular expression without case."""
     pattern = re.compile(wording, re.IGNORECASE) if wording else None
     return Row(name, frozenset(_statuses(statuses)), pattern, becomes, code, type)
@@ -101,7 +103,13 @@ ROWS: tuple[Row, ...] = (
     row("redirect", "300-399", "", becomes=502, code="upstream_redirected"),
 )
 
-TYPES = {400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
+TYPES = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    429: "rate_limit_error",
+}
 """OpenAI's error type for a status, where the upstream names none."""
 
 STREAM_CODES = {400: "invalid_prompt", 401: "invalid_prompt", 403: "invalid_prompt", 404: "invalid_prompt", 429: "rate_limit_exceeded"}
@@ -192,7 +200,9 @@ def _first_text(told: dict[str, Any], *names: str) -> str | None:
 
 def _plain(body: bytes) -> str:
     """The words of a body that is not JSON, such as a proxy's HTML page."""
-    return " ".join(re.sub(r"<(script|style).*?</\1>|<[^>]*>", " ", body.decode(errors="replace")[:20_000], flags=re.DOTALL | re.IGNORECASE).split())
+    return " ".join(
+        re.sub(r"<(script|style).*?</\1>|<[^>]*>", " ", body.decode(errors="replace")[:20_000], flags=re.DOTALL | re.IGNORECASE).split()
+    )
 
 
 def _is_status(found: Any) -> bool:

@@ -231,7 +231,9 @@ def output_body(spelled: Raw, where: str) -> Raw:
         return Raw(b'""')
     if json.is_text(spelled) or json.is_array(spelled):
         return spelled
-    raise InvalidRequest(f"Invalid type for '{where}': expected a string, an array of parts or an object, got {bytes(spelled)[:20]!r}.", param=where)
+    raise InvalidRequest(
+        f"Invalid type for '{where}': expected a string, an array of parts or an object, got {bytes(spelled)[:20]!r}.", param=where
+    )
 
 
 def _read(what: Raw | Document, reader: "msgspec.json.Decoder[Any]", where: str) -> Any:

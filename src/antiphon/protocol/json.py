@@ -30,7 +30,9 @@ _text = msgspec.json.Decoder(str)
 _encoder = msgspec.json.Encoder()
 
 # Every escape, left to right, so that an escaped backslash before a `u` is never mistaken for one; the one named group is the lone half.
-_ESCAPES = re.compile(rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<lone>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL)
+_ESCAPES = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<lone>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
+)
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _KEY = re.compile(rb'\s*"((?:[^"\\]|\\.)*)"\s*:\s*')
 _GAP = re.compile(rb"\s*(,|\})")
@@ -52,8 +54,7 @@ class WrongType(ValueError):
 
 def check(data: bytes) -> tuple[bytes, bool]:
     """The bytes of one JSON text fit for reading, and whether a lone surrogate had to be replaced."""
-    if data.startswith(_BOM):
-        data = data[len(_BOM) :]
+    data = data.removeprefix(_BOM)
     if not data.isascii():
         try:
             data.decode()

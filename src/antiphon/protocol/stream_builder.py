@@ -174,7 +174,12 @@ class _Speech:
     def _item(self, status: str, parts: list[Any]) -> dict[str, Any]:
         if self.channel.item == "message":
             return {"type": "message", "id": self._id, "status": status, "role": "assistant", "content": parts}
-        return {"type": "reasoning", "id": self._id, "summary": [], **({"content": parts} if self.channel is REASONING else {"summary": parts})}
+        return {
+            "type": "reasoning",
+            "id": self._id,
+            "summary": [],
+            **({"content": parts} if self.channel is REASONING else {"summary": parts}),
+        }
 
 
 class _Call:

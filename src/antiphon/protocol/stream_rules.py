@@ -115,9 +115,7 @@ STEPS: dict[tuple[str, str, str], Step] = {
 ITEMS = frozenset(item for item, _, _ in STEPS)
 """The item types whose inside is judged."""
 
-PART_OF: dict[tuple[str, str], str] = {
-    (item, event): part for item, event, part in STEPS if event not in {PART_ADDED, PART_DONE}
-}
+PART_OF: dict[tuple[str, str], str] = {(item, event): part for item, event, part in STEPS if event not in {PART_ADDED, PART_DONE}}
 """The part an event speaks of, where the event says it by its name alone; the `content_part` events say it in `part.type`."""
 
 INSIDE = frozenset(event for _, event, _ in STEPS)

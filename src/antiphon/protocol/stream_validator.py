@@ -123,5 +123,3 @@ def _read(event: Event) -> _Places | None:
 
 def _broken(event: Event, why: str) -> Note:
     return Note(Kind.BROKEN, event.type, why)
-
-

@@ -20,7 +20,15 @@ from antiphon.tools.registry import Entry, Registry
 class Restore:
     """`echo`: the settings that the response object must show, where the upstream was told others."""
 
-    types = frozenset({stream_rules.ITEM_ADDED, stream_rules.ITEM_DONE, stream_rules.ARGUMENTS_DELTA, stream_rules.ARGUMENTS_DONE, *stream_rules.WITH_RESPONSE})
+    types = frozenset(
+        {
+            stream_rules.ITEM_ADDED,
+            stream_rules.ITEM_DONE,
+            stream_rules.ARGUMENTS_DELTA,
+            stream_rules.ARGUMENTS_DONE,
+            *stream_rules.WITH_RESPONSE,
+        }
+    )
 
     def __init__(self, registry: Registry, echo: dict[str, Raw]) -> None:
         self._registry = registry
@@ -42,7 +50,9 @@ class Restore:
 
     def response(self, response: Document) -> Document:
         """A response object that was not streamed."""
-        changes: dict[str, Any] = {name: value for name, value in self._echo.items() if bytes(response.members.get(name, b"")) != bytes(value)}
+        changes: dict[str, Any] = {
+            name: value for name, value in self._echo.items() if bytes(response.members.get(name, b"")) != bytes(value)
+        }
         output = [Document(raw) for raw in response.elements("output")]
         raised = [self._raised(item) for item in output]
         if any(after is not before for after, before in zip(raised, output, strict=True)):

@@ -70,9 +70,7 @@ def _raise_function_call(item: Document, declared: Declaration) -> Document:
     return item.but(**changes) if changes else item
 
 
-_FREEFORM = (
-    "\n\nThis is a freeform tool: put the text, exactly as it is and with nothing around it, into the string `input`."
-)
+_FREEFORM = "\n\nThis is a freeform tool: put the text, exactly as it is and with nothing around it, into the string `input`."
 
 
 def _declare_custom(declared: Declaration, name: str) -> Document:

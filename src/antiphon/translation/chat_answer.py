@@ -75,14 +75,18 @@ def _reader(reasoning: tuple[str, ...]) -> "msgspec.json.Decoder[_Chunk]":
     """The view of a chunk or a whole answer, with the fields in which this dialect's models think."""
     members: list[Any] = [(name, Raw, _NONE) for name in ("content", "refusal", *reasoning)]
     delta = msgspec.defstruct("Delta", [*members, ("tool_calls", list[_CallDelta] | None, None)])
-    choice = msgspec.defstruct("Choice", [("delta", delta | None, None), ("message", delta | None, None), ("finish_reason", str | None, None)])
+    choice = msgspec.defstruct(
+        "Choice", [("delta", delta | None, None), ("message", delta | None, None), ("finish_reason", str | None, None)]
+    )
     return json.reader(msgspec.defstruct("Chunk", [("choices", list[choice] | None, None)], bases=(_Chunk,)))  # pyright: ignore[reportReturnType, reportUnknownVariableType, reportInvalidTypeForm, reportArgumentType, reportUnknownArgumentType]
 
 
 class ChatAnswer:
     """Feed the upstream's bytes, get events; `end` when it has no more."""
 
-    def __init__(self, response: Document, *, new_id: NewId, now: Callable[[], int], reasoning: tuple[str, ...], length_cut: str = "incomplete") -> None:
+    def __init__(
+        self, response: Document, *, new_id: NewId, now: Callable[[], int], reasoning: tuple[str, ...], length_cut: str = "incomplete"
+    ) -> None:
         self._decoder = sse.Decoder()
         self._reader = _reader(reasoning)
         self._reasoning = reasoning
@@ -210,7 +214,10 @@ def usage(spelled: Raw) -> Raw:
     return Document.of(
         {
             "input_tokens": input_tokens,
-            "input_tokens_details": {"cached_tokens": _detail(counts, "cached_tokens"), "cache_write_tokens": _detail(counts, "cache_write_tokens")},
+            "input_tokens_details": {
+                "cached_tokens": _detail(counts, "cached_tokens"),
+                "cache_write_tokens": _detail(counts, "cache_write_tokens"),
+            },
             "output_tokens": output_tokens,
             "output_tokens_details": {"reasoning_tokens": _detail(counts, "reasoning_tokens")},
             "total_tokens": _count(counts, "total_tokens") or input_tokens + output_tokens,
@@ -242,7 +249,9 @@ def _text_of_parts(spelled: Raw) -> bytes:
     """The text of content that came as parts."""
     if not json.is_array(spelled):
         return b'""'
-    return json.joined_text(bytes(part.members["text"]) for raw in json.elements(spelled) if json.is_object(raw) and "text" in (part := Document(raw)))
+    return json.joined_text(
+        bytes(part.members["text"]) for raw in json.elements(spelled) if json.is_object(raw) and "text" in (part := Document(raw))
+    )
 
 
 def _spelled_arguments(spelled: Raw) -> bytes:

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Raw
 
 from antiphon.history.pairing import Lowered, Pairing, paired
-from antiphon.protocol import item_views, json, request
+from antiphon.protocol import item_views, json
 from antiphon.protocol.document import ABSENT, Document
 from antiphon.protocol.notes import Kind, Note
 from antiphon.protocol.request import RequestView

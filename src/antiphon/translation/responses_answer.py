@@ -14,7 +14,6 @@ from antiphon.protocol.failures import Failure
 from antiphon.protocol.notes import Note
 from antiphon.protocol.stream_validator import StreamValidator
 
-
 _TERMINAL = {"incomplete": stream_rules.INCOMPLETE, "failed": stream_rules.FAILED}
 
 
@@ -70,7 +69,9 @@ class ResponsesAnswer:
         begun = response.but(status="in_progress", output=[])
         events = [Event.made(stream_rules.CREATED, {"response": begun})]
         for index, item in enumerate(response.elements("output")):
-            events += [Event.made(name, {"output_index": index, "item": item}) for name in (stream_rules.ITEM_ADDED, stream_rules.ITEM_DONE)]
+            events += [
+                Event.made(name, {"output_index": index, "item": item}) for name in (stream_rules.ITEM_ADDED, stream_rules.ITEM_DONE)
+            ]
         return [*events, Event.made(_TERMINAL.get(response.text("status") or "", stream_rules.COMPLETED), {"response": response})]
 
     def close(self) -> list[Event]:
@@ -112,6 +113,6 @@ def _error_of(event: Event) -> dict[str, Any]:
     """The error in an `error` event: OpenAI has it flat, others nest it."""
     nested = event.document("error")
     told = nested or event
-    return {name: told.get(name) for name in ("message", "code", "type", "param") if name in told and not (name == "type" and nested is None)}
-
-
+    return {
+        name: told.get(name) for name in ("message", "code", "type", "param") if name in told and not (name == "type" and nested is None)
+    }

@@ -116,4 +116,6 @@ class _Told:
         if isinstance(error, aiohttp.ClientConnectorError):
             raise UpstreamError(failures.unreachable(f"the model server cannot be reached: {error.strerror or error}")) from None
         if isinstance(error, aiohttp.ClientError | OSError):
-            raise UpstreamError(failures.ended_early(f"the model server broke off its answer ({_BROKEN.get(type(error), 'connection lost')})")) from None
+            raise UpstreamError(
+                failures.ended_early(f"the model server broke off its answer ({_BROKEN.get(type(error), 'connection lost')})")
+            ) from None

@@ -69,7 +69,8 @@ class Pool:
         limits = Limits(settings.connect_seconds, settings.idle_seconds)
         self._settings = settings
         self.upstreams = {
-            name: Upstream(name, one, key=environ.get(one.key_env, "") if one.key_env else "", limits=limits) for name, one in settings.upstreams.items()
+            name: Upstream(name, one, key=environ.get(one.key_env, "") if one.key_env else "", limits=limits)
+            for name, one in settings.upstreams.items()
         }
 
     async def close(self) -> None:

@@ -30,7 +30,9 @@ class Probed:
 
 async def probe(client: Client, *, api: str, dialect: str) -> Probed:
     """All of it; what is given is not asked for. Raises UpstreamError where the server cannot be reached."""
-    listed, props, version = await asyncio.gather(_get(client, "/models"), _get(client, "/props", root=True), _get(client, "/version", root=True))
+    listed, props, version = await asyncio.gather(
+        _get(client, "/models"), _get(client, "/props", root=True), _get(client, "/version", root=True)
+    )
     entries: list[Any] = listed.get("data") if isinstance(listed.get("data"), list) else []  # pyright: ignore[reportAssignmentType]
     kind = DIALECTS.get(dialect) or DIALECTS.get(_recognised(client.base, entries, props, version))
     if api == "auto":
