@@ -88,8 +88,11 @@ def start(arguments: Sequence[str], log: Path, environment: Mapping[str, str] = 
 def when_parent_ends(act: Callable[[], None]) -> None:
     """In the child: calls that, on a thread of its own, once the parent has closed our stdin or is gone."""
 
+    stdin = sys.stdin.fileno()
+
     def wait() -> None:
-        sys.stdin.buffer.read()
+        while os.read(stdin, 4096):  # past Python's buffer, whose lock the interpreter wants when it ends
+            pass
         act()
 
     threading.Thread(target=wait, daemon=True).start()
