@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from antiphon.base_instructions import BASE_INSTRUCTIONS
+from antiphon.protocol import json
 
 CONTEXT_FIELDS = ("max_model_len", "context_length", "max_context_length", "loaded_context_length", "context_window", "n_ctx")
 """Where servers tell a model's context length in their own model list."""
@@ -27,19 +28,26 @@ class Model:
     described: str = ""
 
 
-def read(listed: Iterable[Any], *, context: int | None = None, images: bool | None = None, efforts: tuple[str, ...] = ()) -> list[Model]:
-    """The models of an upstream's own list; what the list does not say is taken from what the server says of itself."""
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a server says of itself, for models of which its list says less."""
+
+    context: int | None = None
+    images: bool | None = None
+    efforts: tuple[str, ...] = ()
+
+
+def read(listed: Iterable[Any], known: Known) -> list[Model]:
+    """The models of an upstream's own list."""
     models: dict[str, Model] = {}
-    for entry in listed:
-        if isinstance(entry, dict) and isinstance(entry.get("id"), str) and entry["id"]:  # pyright: ignore[reportUnknownMemberType]
-            model = _model(entry, context, images, efforts)  # pyright: ignore[reportUnknownArgumentType]
-            models.setdefault(model.id, model)
+    for entry in map(json.an_object, listed):
+        if isinstance(entry.get("id"), str) and entry["id"]:
+            models.setdefault(entry["id"], _model(entry, known))
     return list(models.values())
 
 
-def _model(entry: dict[str, Any], context: int | None, images: bool | None, efforts: tuple[str, ...]) -> Model:
-    meta: Any = entry.get("meta")
-    told = {**(meta if isinstance(meta, dict) else {}), **entry}
+def _model(entry: dict[str, Any], known: Known) -> Model:
+    told = {**json.an_object(entry.get("meta")), **entry}
     length = next((told[name] for name in CONTEXT_FIELDS if isinstance(told.get(name), int) and told[name] > 0), None)
     created = entry.get("created")
     return Model(
@@ -47,16 +55,15 @@ def _model(entry: dict[str, Any], context: int | None, images: bool | None, effo
         created=created if isinstance(created, int) else 0,
         owned_by=str(entry.get("owned_by") or "upstream"),
         # What a server was started with is less than what its model was trained for.
-        context=context or length,
-        images=_sees(entry, images),
-        efforts=efforts,
+        context=known.context or length,
+        images=_sees(entry, known),
+        efforts=known.efforts,
     )
 
 
-def _sees(entry: dict[str, Any], default: bool | None) -> bool | None:
-    architecture: Any = entry.get("architecture")
-    modalities: Any = (architecture if isinstance(architecture, dict) else entry).get("input_modalities")  # pyright: ignore[reportUnknownMemberType]
-    return "image" in modalities if isinstance(modalities, list) else default
+def _sees(entry: dict[str, Any], known: Known) -> bool | None:
+    modalities = (json.an_object(entry.get("architecture")) or entry).get("input_modalities")
+    return "image" in modalities if isinstance(modalities, list) else known.images
 
 
 def aliased(models: list[Model], aliases: dict[str, str]) -> list[Model]:

@@ -8,14 +8,15 @@ import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
-from antiphon.protocol.failures import Row, row
+from antiphon.protocol.failures import Becomes, Row, row
 from antiphon.translation.dialect import DIALECTS, ChatRules, Dialect, ResponsesRules
 
 DEFAULT_PORT = 8787
+Rules = TypeVar("Rules", ChatRules, ResponsesRules)
 
 
 class Setting(NamedTuple):
@@ -74,7 +75,7 @@ class FailureRow(msgspec.Struct, forbid_unknown_fields=True):
 
     def row(self) -> Row:
         """The row as the table has it."""
-        return row(self.name, self.statuses, self.wording, becomes=self.status, code=self.code, type=self.type)
+        return row(self.name, self.statuses, self.wording, Becomes(self.status, self.code, self.type))
 
 
 class UpstreamSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -141,16 +142,16 @@ def dialect(settings: UpstreamSettings, preset: Dialect) -> Dialect:
     """The preset with the fields that this upstream sets otherwise."""
     return msgspec.structs.replace(
         preset,
-        chat=_overridden(preset.chat, settings.chat, ChatRules, "chat"),
-        responses=_overridden(preset.responses, settings.responses, ResponsesRules, "responses"),
+        chat=_overridden(preset.chat, settings.chat, "chat"),
+        responses=_overridden(preset.responses, settings.responses, "responses"),
     )
 
 
-def _overridden(rules: Any, changes: dict[str, Any], shape: type, where: str) -> Any:
+def _overridden(rules: Rules, changes: dict[str, Any], where: str) -> Rules:
     if not changes:
         return rules
     try:
-        return msgspec.convert(msgspec.to_builtins(rules) | changes, shape)
+        return msgspec.convert(msgspec.to_builtins(rules) | changes, type(rules))
     except msgspec.ValidationError as wrong:
         raise BadConfig(f"[upstreams.….{where}]: {wrong}") from None
 

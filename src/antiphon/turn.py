@@ -13,6 +13,7 @@ from msgspec import Raw
 from antiphon.protocol import failures, notes, response
 from antiphon.protocol.document import Document
 from antiphon.protocol.errors import InvalidRequest, UpstreamError
+from antiphon.protocol.event_views import Event
 from antiphon.protocol.failures import Failure, Row
 from antiphon.protocol.notes import Note
 from antiphon.protocol.request import RequestView
@@ -23,7 +24,7 @@ from antiphon.stages.length_cut import LengthCut
 from antiphon.stages.pipeline import Pipeline, Stage
 from antiphon.stages.restore import Restore
 from antiphon.translation import chat, responses, responses_answer
-from antiphon.translation.chat_answer import ChatAnswer
+from antiphon.translation.chat_answer import ChatAnswer, ChatManner
 from antiphon.translation.dialect import Dialect
 from antiphon.translation.responses_answer import ResponsesAnswer
 from antiphon.translation.translated import Translated
@@ -80,9 +81,9 @@ class Turn:
     def answer(self) -> Answer:
         """The machine that reads the upstream's answer."""
         if self._target.api == "responses":
-            return ResponsesAnswer(self.begun)
+            return ResponsesAnswer(self.begun, rows=self._rows)
         manner, rules = self._manner, self._target.dialect.chat
-        return ChatAnswer(self.begun(), new_id=manner.new_id, now=manner.now, reasoning=rules.reasoning, length_cut=manner.length_cut)
+        return ChatAnswer(self.begun(), ChatManner(manner.new_id, manner.now, rules.reasoning, manner.length_cut, self._rows))
 
     def pipeline(self) -> Pipeline:
         """The stages between that machine and the client."""
@@ -96,14 +97,18 @@ class Turn:
         """What a failing answer of the upstream means."""
         manner = self._manner
         default = str(manner.retry_after_default) if status == 429 and manner.retry_after_default else None
-        rows = (*manner.failures, *self._target.dialect.failures)
-        return failures.explain(status, body, retry_after=retry_after or default, rows=rows)
+        return failures.explain(status, body, retry_after=retry_after or default, rows=self._rows)
+
+    @property
+    def _rows(self) -> tuple[Row, ...]:
+        return (*self._manner.failures, *self._target.dialect.failures)
 
     def _whole_chat(self, body: bytes) -> Document:
         answer, pipeline, reader = self.answer(), self.pipeline(), RoundReader()
         assert isinstance(answer, ChatAnswer)
         for event in pipeline.feed(answer.whole(body)):
-            reader.feed(event)
+            if isinstance(event, Event):
+                reader.feed(event)
         self.notes += answer.notes
         if answer.failure is not None or reader.response is None:
             raise UpstreamError(answer.failure or failures.ended_early("the model server's answer holds no choice"))

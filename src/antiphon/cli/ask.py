@@ -68,7 +68,7 @@ class Gateway:
         with self._reply("POST", "/responses", json.encode(request)) as reply:
             while chunk := _reading(reply.read1, READ):
                 for frame in frames.feed(chunk):
-                    if frame.data != sse.DONE:
+                    if isinstance(frame, sse.Frame) and frame.data != sse.DONE:
                         yield of_frame(frame)
 
     @contextmanager

@@ -1,6 +1,6 @@
 """All routes of the gateway, on one screen."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
@@ -74,7 +74,7 @@ async def _not_found(request: Request, error: Exception) -> JSONResponse:
 
 
 @asynccontextmanager
-async def _lifespan(app: Starlette) -> AsyncIterator[None]:
+async def _lifespan(app: Starlette) -> AsyncGenerator[None]:
     try:
         yield
     finally:

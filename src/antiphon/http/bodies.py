@@ -8,7 +8,7 @@ import asyncio
 import sys
 import zlib
 from collections.abc import AsyncIterator, Callable, Mapping
-from typing import Protocol
+from typing import Any, Protocol
 
 from starlette.types import Message, Receive
 
@@ -27,15 +27,15 @@ class ClientGone(Exception):
 
 
 class _Decompressor(Protocol):
-    def decompress(self, data: bytes, max_length: int) -> bytes: ...
+    def decompress(self, data: bytes, max_length: int, /) -> bytes: ...
     @property
     def eof(self) -> bool: ...
 
 
-_DECOMPRESSORS: dict[str, Callable[[], _Decompressor]] = {
+_DECOMPRESSORS: dict[str, Callable[[], Any]] = {
     "zstd": zstd.ZstdDecompressor,
     "gzip": lambda: zlib.decompressobj(wbits=31),
-    "deflate": lambda: zlib.decompressobj(),
+    "deflate": zlib.decompressobj,
 }
 
 
@@ -89,7 +89,7 @@ async def _drain(receive: Receive) -> None:
 
 
 def _decompressed(body: bytes, encoding: str, limit: int) -> bytes:
-    machine = _DECOMPRESSORS[encoding]()
+    machine: _Decompressor = _DECOMPRESSORS[encoding]()
     try:
         plain = machine.decompress(body, limit + 1)
     except (zlib.error, zstd.ZstdError) as bad:

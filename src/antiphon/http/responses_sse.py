@@ -110,7 +110,7 @@ class Exchange:
             await self._pump(turn, upstream, stream)
         except AntiphonError as error:
             failed = error
-        except Exception:  # a stream under way must still be told its end
+        except Exception:  # noqa: BLE001 - a stream under way must still be told its end
             log.LOGGER.exception("a stream broke inside the gateway")
             failed = GatewayError("the gateway itself failed; its log says how")
         finally:

@@ -50,7 +50,7 @@ class Run:
     @property
     def count(self) -> int:
         """How many they are."""
-        return self._run.count
+        return self._run.length
 
     def split(self) -> "tuple[Event, Run | None]":
         """The first of them, and the others."""

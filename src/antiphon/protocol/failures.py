@@ -10,7 +10,7 @@ Not here: rendering (each edge has its own form), raising (`errors`), retrying.
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 from antiphon.protocol import json
 
@@ -37,28 +37,32 @@ class Failure:
         return body
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One row of the table. Empty `statuses` or `wording` fits all; a None outcome keeps the upstream's own."""
+class Becomes(NamedTuple):
+    """What a failure becomes; None keeps the upstream's own."""
 
-    name: str
-    statuses: frozenset[int] = frozenset()
-    wording: re.Pattern[str] | None = None
     status: int | None = None
     code: str | None = None
     type: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of the table. Empty `statuses` or no `wording` fits all."""
+
+    name: str
+    statuses: frozenset[int]
+    wording: re.Pattern[str] | None
+    becomes: Becomes
 
     def fits(self, status: int, words: str) -> bool:
         """Whether this row speaks of such a failure."""
         return (not self.statuses or status in self.statuses) and (self.wording is None or self.wording.search(words) is not None)
 
 
-def row(
-    name: str, statuses: str = "", wording: str = "", *, becomes: int | None = None, code: str | None = None, type: str | None = None
-) -> Row:
+def row(name: str, statuses: str, wording: str, becomes: Becomes) -> Row:
     """A row in the words that configuration uses: statuses as `"400 413 500-599"`, wording as a regular expression without case."""
     pattern = re.compile(wording, re.IGNORECASE) if wording else None
-    return Row(name, frozenset(_statuses(statuses)), pattern, becomes, code, type)
+    return Row(name, frozenset(_statuses(statuses)), pattern, becomes)
 
 
 def _statuses(text: str) -> Iterable[int]:
@@ -92,15 +96,17 @@ _MODEL = (
 )
 _QUOTA = r"insufficient_quota|insufficient balance|insufficient credits|exceeded your current quota|billing.{0,20}limit"
 
+_INVALID = "invalid_request_error"
+
 ROWS: tuple[Row, ...] = (
-    row("rate limit named in words", "400 413 422", _RATE, becomes=429, code="rate_limit_exceeded", type="rate_limit_error"),
-    row("context too long", "400 413 422 500", _CONTEXT, becomes=400, code="context_length_exceeded", type="invalid_request_error"),
-    row("unknown model", "400 404 422", _MODEL, becomes=400, code="model_not_found", type="invalid_request_error"),
-    row("no money left", "402", "", becomes=429, code="insufficient_quota", type="insufficient_quota"),
-    row("no money left, in words", "400 403 429", _QUOTA, becomes=429, code="insufficient_quota", type="insufficient_quota"),
-    row("overloaded, in words", "500-599", r"server_is_overloaded", code="server_is_overloaded"),
-    row("permanent refusal", "403 404 405 409 410 413 415 422", "", becomes=400, type="invalid_request_error"),
-    row("redirect", "300-399", "", becomes=502, code="upstream_redirected"),
+    row("rate limit named in words", "400 413 422", _RATE, Becomes(429, "rate_limit_exceeded", "rate_limit_error")),
+    row("context too long", "400 413 422 500", _CONTEXT, Becomes(400, "context_length_exceeded", _INVALID)),
+    row("unknown model", "400 404 422", _MODEL, Becomes(400, "model_not_found", _INVALID)),
+    row("no money left", "402", "", Becomes(429, "insufficient_quota", "insufficient_quota")),
+    row("no money left, in words", "400 403 429", _QUOTA, Becomes(429, "insufficient_quota", "insufficient_quota")),
+    row("overloaded, in words", "500-599", r"server_is_overloaded", Becomes(code="server_is_overloaded")),
+    row("permanent refusal", "403 404 405 409 410 413 415 422", "", Becomes(400, type=_INVALID)),
+    row("redirect", "300-399", "", Becomes(502, "upstream_redirected")),
 )
 
 TYPES = {
@@ -133,8 +139,8 @@ def explain(status: int, body: bytes, *, retry_after: str | None = None, rows: I
 
 def in_stream(error: Any, *, rows: Iterable[Row] = ()) -> Failure:
     """What an `error` object inside a stream that began well means: the same table, by the status it names."""
-    body = error if isinstance(error, dict) else {"message": str(error)}
-    status = next((int(v) for v in (body.get("status"), body.get("code")) if _is_status(v)), 500)  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
+    body = json.an_object(error) or {"message": str(error)}
+    status = next((int(named) for named in (body.get("status"), body.get("code")) if named is not None and _is_status(named)), 500)
     return explain(status, json.encode({"error": body}), rows=rows)
 
 
@@ -159,11 +165,8 @@ def ended_early(message: str) -> Failure:
 
 
 def _apply(chosen: Row, own: Failure) -> Failure:
-    # A row that changes the status speaks with its own code; the upstream's would name the old status.
-    keep_code = own.code if chosen.code is None and chosen.status in (None, own.status) else chosen.code
-    if chosen.code is None and chosen.status is not None:
-        keep_code = own.code
-    return replace(own, status=chosen.status or own.status, code=keep_code, type=chosen.type or own.type)
+    status, code, type = chosen.becomes
+    return replace(own, status=status or own.status, code=code or own.code, type=type or own.type)
 
 
 def _own(status: int, body: bytes) -> Failure:
@@ -181,11 +184,9 @@ def _error_object(body: bytes) -> dict[str, Any]:
     except ValueError:
         return {}
     if isinstance(whole, list) and whole:  # some Google-shaped servers wrap the object in a list
-        whole = whole[0]  # pyright: ignore[reportUnknownVariableType]
-    if not isinstance(whole, dict):
-        return {}
-    inner: Any = whole.get("error")  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
-    return inner if isinstance(inner, dict) else whole  # pyright: ignore[reportUnknownVariableType]
+        whole = cast("list[Any]", whole)[0]
+    told = json.an_object(whole)
+    return json.an_object(told.get("error")) or told
 
 
 def _first_text(told: dict[str, Any], *names: str) -> str | None:

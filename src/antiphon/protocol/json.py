@@ -16,7 +16,7 @@ Not here: what a document means (views), or that it keeps its bytes (`document`)
 import json as _stdlib
 import re
 from collections.abc import Iterable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import msgspec
 from msgspec import Raw
@@ -95,6 +95,11 @@ def value(data: bytes | Raw) -> Any:
         return _decoded(_anything, data)
     except WrongType:  # a number that no float holds; Python's decoder reads it as infinity
         return _stdlib.loads(bytes(data))
+
+
+def an_object(value: Any) -> dict[str, Any]:
+    """A decoded value as an object; empty where it is anything else."""
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
 def lenient(spelled: str) -> Any:

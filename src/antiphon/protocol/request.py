@@ -23,7 +23,6 @@ class RequestView(msgspec.Struct, kw_only=True):
     model: str | None = None
     stream: bool | None = None
     input: Raw = _NONE
-    instructions: Raw = _NONE
     tools: list[Raw] | None = None
 
 

@@ -27,7 +27,7 @@ class Run(NamedTuple):
     """Events of one kind that came one behind the other, kept as the bytes they came in: nobody has to look inside most deltas."""
 
     mark: bytes
-    count: int
+    length: int
     raw: bytes
 
 
@@ -85,7 +85,7 @@ class Decoder:
         while at < len(blocks):
             if blocks[at].startswith(self._runs) and (run := self._run(blocks, at)) is not None:
                 out.append(run)
-                at += run.count
+                at += run.length
                 continue
             # Three line feeds in a row leave one at the head of the next block; it belongs to no line.
             frame = _frame(blocks[at].lstrip(b"\n"), blocks[at] + b"\n\n")
@@ -138,7 +138,7 @@ def split(run: Run) -> tuple[Frame, Run | None]:
     """The first event of a run, and the run of the others."""
     end = run.raw.index(b"\n\n") + 2
     name, _, data = run.raw[7 : end - 2].partition(b"\ndata: ")
-    return Frame(name, data, run.raw[:end]), Run(run.mark, run.count - 1, run.raw[end:]) if run.count > 1 else None
+    return Frame(name, data, run.raw[:end]), Run(run.mark, run.length - 1, run.raw[end:]) if run.length > 1 else None
 
 
 def frames_of(run: Run) -> list[Frame]:

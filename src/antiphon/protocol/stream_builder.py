@@ -157,7 +157,9 @@ class _Speech:
         part = self._part(text)
         item = Document.of(self._item("completed", [part]))
         field = _TEXT_FIELD.get(channel.part, "text")
-        whole = {**self._places(), field: Raw(text), **({"logprobs": []} if channel is TEXT else {})}
+        whole: dict[str, Any] = {**self._places(), field: Raw(text)}
+        if channel is TEXT:
+            whole["logprobs"] = []
         return item, [
             Event.made(channel.done, whole),
             Event.made(channel.part_done, {**self._places(), "part": part}),

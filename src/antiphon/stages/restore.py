@@ -39,7 +39,7 @@ class Restore:
         """One event, in the client's own words."""
         if event.type in stream_rules.WITH_RESPONSE:
             return [self._response(event)]
-        if event.type == stream_rules.ITEM_ADDED or event.type == stream_rules.ITEM_DONE:
+        if event.type in (stream_rules.ITEM_ADDED, stream_rules.ITEM_DONE):
             return [self._item(event)]
         entry, unwrapper = self._open.get(event.get("output_index"), (None, None))
         if entry is None or unwrapper is None:

@@ -134,7 +134,7 @@ def custom_input(arguments: str) -> str:
     except ValueError:
         return arguments
     if isinstance(found, dict):
-        members: dict[str, Any] = found
+        members = json.an_object(found)
         texts = [members[INPUT]] if INPUT in members else list(members.values()) if len(members) == 1 else []
         return texts[0] if texts and isinstance(texts[0], str) else arguments
     return found if isinstance(found, str) else arguments

@@ -8,6 +8,7 @@ Not here: how events are spelled (`protocol.stream_builder`), the client's own t
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -17,7 +18,7 @@ from msgspec import Raw
 from antiphon.protocol import failures, json, sse
 from antiphon.protocol.document import Document
 from antiphon.protocol.event_views import Event
-from antiphon.protocol.failures import Failure
+from antiphon.protocol.failures import Failure, Row
 from antiphon.protocol.notes import Kind, Note
 from antiphon.protocol.stream_builder import REASONING, REFUSAL, SUMMARY, TEXT, NewId, StreamBuilder
 from antiphon.translation.chat_calls import CallPiece, CallQueue
@@ -81,19 +82,27 @@ def _reader(reasoning: tuple[str, ...]) -> "msgspec.json.Decoder[_Chunk]":
     return json.reader(msgspec.defstruct("Chunk", [("choices", list[choice] | None, None)], bases=(_Chunk,)))  # pyright: ignore[reportReturnType, reportUnknownVariableType, reportInvalidTypeForm, reportArgumentType, reportUnknownArgumentType]
 
 
+@dataclass(frozen=True, slots=True)
+class ChatManner:
+    """How a chat answer is read: where ids and time come from, the fields of thought, the end of a cut answer, extra failure rows."""
+
+    new_id: NewId
+    now: Callable[[], int]
+    reasoning: tuple[str, ...] = ("reasoning_content", "reasoning")
+    length_cut: str = "incomplete"
+    rows: tuple[Row, ...] = ()
+
+
 class ChatAnswer:
     """Feed the upstream's bytes, get events; `end` when it has no more."""
 
-    def __init__(
-        self, response: Document, *, new_id: NewId, now: Callable[[], int], reasoning: tuple[str, ...], length_cut: str = "incomplete"
-    ) -> None:
+    def __init__(self, response: Document, manner: ChatManner) -> None:
+        self._manner = manner
         self._decoder = sse.Decoder()
-        self._reader = _reader(reasoning)
-        self._reasoning = reasoning
+        self._reader = _reader(manner.reasoning)
         self._thoughts = SUMMARY if _wants_summary(response) else REASONING
-        self._builder = StreamBuilder(response, new_id=new_id)
-        self._calls = CallQueue(self._builder, new_id)
-        self._new_id, self._now, self._length_cut = new_id, now, length_cut
+        self._builder = StreamBuilder(response, new_id=manner.new_id)
+        self._calls = CallQueue(self._builder, manner.new_id)
         self._finish: str | None = None
         self._usage: Raw | None = None
         self.ended = False
@@ -151,7 +160,7 @@ class ChatAnswer:
             self._notes.append(Note(Kind.BROKEN, "chunk", str(bad)))
             return self.fail(failures.ended_early(f"the model server sent what is not a chat completion: {bad}"))
         if _is_given(chunk.error):
-            return self.fail(failures.in_stream(json.value(chunk.error)))
+            return self.fail(failures.in_stream(json.value(chunk.error), rows=self._manner.rows))
         if _is_given(chunk.usage):
             self._usage = usage(chunk.usage)
         if chunk.choices is None:
@@ -161,7 +170,7 @@ class ChatAnswer:
     def _without_choices(self, chunk: _Chunk) -> list[Event]:
         """Some servers send an error bare; others send chunks of their own that say nothing."""
         if _is_given(chunk.message) and json.is_text(chunk.message):
-            return self.fail(failures.in_stream({"message": json.text(chunk.message)}))
+            return self.fail(failures.in_stream({"message": json.text(chunk.message)}, rows=self._manner.rows))
         self._notes.append(Note(Kind.UNKNOWN, "chunk", "no choices"))
         return []
 
@@ -172,9 +181,10 @@ class ChatAnswer:
         if said is None:
             return []
         events: list[Event] = []
-        for name in self._reasoning:
+        for name in self._manner.reasoning:
             if _is_given(piece := getattr(said, name)):
                 events += self._speak(self._thoughts, piece)
+                break  # some servers say the same in two fields
         if _is_given(said.content):
             events += self._speak(TEXT, said.content)
         if _is_given(said.refusal):
@@ -201,15 +211,14 @@ class ChatAnswer:
             return self.fail(failures.ended_early(f"the model server gave up: finish_reason {self._finish}"))
         cut = outcome in ("max_output_tokens", "content_filter")
         events = self._calls.finish(cut=cut)
-        if not cut or (outcome == "max_output_tokens" and self._length_cut == "completed"):
-            return [*events, *self._builder.complete(self._usage, now=self._now())]
+        if not cut or (outcome == "max_output_tokens" and self._manner.length_cut == "completed"):
+            return [*events, *self._builder.complete(self._usage, now=self._manner.now())]
         return [*events, *self._builder.incomplete(outcome or "", self._usage)]
 
 
 def usage(spelled: Raw) -> Raw:
     """Usage in the Responses API's words; its clients need every number."""
-    told = json.value(spelled)
-    counts: dict[str, Any] = told if isinstance(told, dict) else {}
+    counts = json.an_object(json.value(spelled))
     input_tokens, output_tokens = _count(counts, "prompt_tokens"), _count(counts, "completion_tokens")
     return Document.of(
         {
@@ -227,7 +236,7 @@ def usage(spelled: Raw) -> Raw:
 
 def _count(told: Any, *path: str) -> int:
     for name in path:
-        told = told.get(name) if isinstance(told, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+        told = json.an_object(told).get(name)
     return int(told) if isinstance(told, int | float) else 0
 
 
@@ -236,7 +245,7 @@ def _detail(counts: dict[str, Any], name: str) -> int:
 
 
 def _is_given(spelled: Raw) -> bool:
-    return len(memoryview(spelled)) > 0 and not json.is_null(spelled)
+    return spelled is not _NONE and len(memoryview(spelled)) > 0 and not json.is_null(spelled)
 
 
 def _wants_summary(response: Document) -> bool:

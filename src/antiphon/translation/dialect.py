@@ -6,7 +6,7 @@ A new server is a row in `DIALECTS`; a server with one habit of its own is a pre
 
 import msgspec
 
-from antiphon.protocol.failures import Row, row
+from antiphon.protocol.failures import Becomes, Row, row
 
 SAMPLING = frozenset({"temperature", "top_p", "presence_penalty", "frequency_penalty", "seed", "stop"})
 OWN_EXTRAS = frozenset(
@@ -128,7 +128,7 @@ _ROWS = (
         name="llama.cpp",
         chat=ChatRules(passes=SAMPLING | OWN_EXTRAS | {"cache_prompt", "id_slot", "grammar", "n_predict"}),
         responses=ResponsesRules(merges_instructions=True, late_developer="user", pairs=True, images_in_outputs=False, length_cut_completes=True),
-        failures=(row("llama.cpp: context too long", "400 500", r"exceed_context_size_error", becomes=400, code="context_length_exceeded", type="invalid_request_error"),),
+        failures=(row("llama.cpp: context too long", "400 500", r"exceed_context_size_error", Becomes(400, "context_length_exceeded", "invalid_request_error")),),
         note="start it with --jinja and a chat template that knows tools",
     ),
     Dialect(

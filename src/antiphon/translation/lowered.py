@@ -5,6 +5,7 @@ is left out and told. Not here: order and pairing (`history.pairing`), what a re
 """
 
 from collections.abc import Iterable
+from typing import Any, cast
 
 from msgspec import Raw
 
@@ -60,20 +61,27 @@ def without_keywords(function: Document, keywords: frozenset[str]) -> Document:
     schema = function.members.get("parameters")
     if schema is None or not any(f'"{word}"'.encode() in bytes(schema) for word in keywords):
         return function
-    return function.but(parameters=_stripped(json.value(schema), keywords, in_schema=True))
+    return function.but(parameters=_stripped(json.value(schema), keywords))
 
 
-def _stripped(node: object, keywords: frozenset[str], *, in_schema: bool) -> object:
-    """A schema without some keywords. Inside `properties` the keys are names, and a property may be named like a keyword."""
-    if isinstance(node, list):
-        return [_stripped(one, keywords, in_schema=in_schema) for one in node]  # pyright: ignore[reportUnknownVariableType]
-    if not isinstance(node, dict):
-        return node
-    kept: dict[str, object] = {}
-    for key, value in node.items():  # pyright: ignore[reportUnknownVariableType]
-        if in_schema and key in keywords:
-            continue
-        names = in_schema and key in ("properties", "$defs", "definitions", "patternProperties", "dependentSchemas")
-        literal = in_schema and key in ("enum", "const", "default", "examples")
-        kept[str(key)] = value if literal else _stripped(value, keywords, in_schema=not names)  # pyright: ignore[reportUnknownArgumentType]
+_NAMING = frozenset({"properties", "$defs", "definitions", "patternProperties", "dependentSchemas"})
+"""Keywords whose members are named by the tool's author: one may be named like a keyword."""
+_LITERAL = frozenset({"enum", "const", "default", "examples"})
+"""Keywords that hold values, not schemas."""
+
+
+def _stripped(schema: Any, keywords: frozenset[str]) -> Any:
+    """A schema without some keywords."""
+    if isinstance(schema, list):
+        return [_stripped(one, keywords) for one in cast("list[Any]", schema)]
+    if not isinstance(schema, dict):
+        return schema
+    kept: dict[str, Any] = {}
+    for key, value in json.an_object(schema).items():
+        if key in _NAMING:
+            kept[key] = {name: _stripped(one, keywords) for name, one in json.an_object(value).items()}
+        elif key in _LITERAL:
+            kept[key] = value
+        elif key not in keywords:
+            kept[key] = _stripped(value, keywords)
     return kept

@@ -5,6 +5,7 @@ the rules refuse are left out and told. Not here: the answer (`responses_answer`
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from msgspec import Raw
@@ -32,7 +33,7 @@ def translate(document: Document, view: RequestView, rules: ResponsesRules) -> T
     changes = {name: ABSENT for name in document.members if name in rules.fields_dropped}
     notes += [Note(Kind.DROPPED, name) for name in changes]
     changes |= _tools(document, view, tools, rules, notes)
-    changes |= _input(view, tools, rules, notes)
+    changes |= _input(view, document.text("instructions"), _Context(tools, rules, notes))
     return Translated(PATH, document.but(**changes) if changes else document, tools, notes, edited=bool(changes))
 
 
@@ -71,8 +72,16 @@ def _chosen(choice: Document, tools: Registry) -> Document | None:
     return Document.of({"type": "function", "name": upstream})
 
 
-def _input(view: RequestView, tools: Registry, rules: ResponsesRules, notes: list[Note]) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class _Context:
+    tools: Registry
+    rules: ResponsesRules
+    notes: list[Note]
+
+
+def _input(view: RequestView, instructions: str | None, context: _Context) -> dict[str, Any]:
     """`input` and `instructions`, as far as they change."""
+    tools, rules, notes = context.tools, context.rules, context.notes
     if not len(memoryview(view.input)) or json.is_text(view.input) or json.is_null(view.input):
         return {}
     given = json.elements(view.input)
@@ -81,18 +90,18 @@ def _input(view: RequestView, tools: Registry, rules: ResponsesRules, notes: lis
         items = list(paired(items, Pairing(rules.images_in_outputs, notes)))
     changes: dict[str, Any] = {}
     if rules.merges_instructions:
-        items, changes = _merged(items, view, rules)
+        items, changes = _merged(items, instructions, rules)
     kept = [one for item in items if (one := _without_fields(item, rules, notes)) is not None]
     same = [bytes(item) for item in kept] == [bytes(raw) for raw in given]
     return changes if same else {**changes, "input": kept}
 
 
-def _merged(items: list[Lowered], view: RequestView, rules: ResponsesRules) -> tuple[list[Lowered], dict[str, Any]]:
+def _merged(items: list[Lowered], instructions: str | None, rules: ResponsesRules) -> tuple[list[Lowered], dict[str, Any]]:
     """Leading developer messages as instructions; later ones stay in place, in the role the upstream takes."""
     leading = 0
     while leading < len(items) and items[leading].role in ("developer", "system"):
         leading += 1
-    words = [json.text(view.instructions)] if len(memoryview(view.instructions)) and json.is_text(view.instructions) else []
+    words = [instructions] if instructions else []
     words += [text for item in items[:leading] for text in _texts(item)]
     rest = [_in_role(item, rules.late_developer) for item in items[leading:]]
     return rest, {"instructions": "\n\n".join(words)} if leading else {}

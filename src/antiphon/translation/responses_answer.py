@@ -4,13 +4,13 @@ A top-level `error` event is followed by a `response.failed`, because Codex read
 says so. Nothing after the terminal event goes on. Not here: what servers leave out of their events (`stages.complete`).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from antiphon.protocol import failures, json, sse, stream_rules
 from antiphon.protocol.document import Document
 from antiphon.protocol.event_views import RUN_MARKS, Event, Run, of_frame
-from antiphon.protocol.failures import Failure
+from antiphon.protocol.failures import Failure, Row
 from antiphon.protocol.notes import Note
 from antiphon.protocol.stream_validator import StreamValidator
 
@@ -20,9 +20,10 @@ _TERMINAL = {"incomplete": stream_rules.INCOMPLETE, "failed": stream_rules.FAILE
 class ResponsesAnswer:
     """Feed the upstream's bytes, get events; `close` when it has no more. `response` is what a failure is told with before it has begun."""
 
-    def __init__(self, response: Callable[[], Document]) -> None:
+    def __init__(self, response: Callable[[], Document], *, rows: Iterable[Row] = ()) -> None:
         self._decoder = sse.Decoder(runs=RUN_MARKS)
         self._template = response
+        self._rows = tuple(rows)
         self._begun: Event | None = None
         self._validator = StreamValidator()
         self.ended = False
@@ -97,7 +98,7 @@ class ResponsesAnswer:
         elif event.type in stream_rules.TERMINAL:
             self.ended = True
         elif event.type == stream_rules.ERROR:
-            return self.fail(failures.in_stream(_error_of(event)))
+            return self.fail(failures.in_stream(_error_of(event), rows=self._rows))
         return []
 
 
