@@ -105,7 +105,7 @@ def failures() -> str:
 
 def _failure(one: Row) -> tuple[str, ...]:
     wording = f"`` {one.wording.pattern} ``" if one.wording else ""
-    return one.name, _ranges(sorted(one.statuses)), wording, str(one.status or "as it was"), f"`{one.code}`" if one.code else "as it was"
+    return one.name, _ranges(sorted(one.statuses)), wording, str(one.becomes.status or "as it was"), f"`{one.becomes.code}`" if one.becomes.code else "as it was"
 
 
 def _ranges(numbers: Iterable[int]) -> str:
@@ -126,7 +126,7 @@ def commands() -> str:
 
 
 def _helps(command: click.Command, name: str) -> Iterator[tuple[str, str]]:
-    context = click.Context(command, info_name=name, terminal_width=100, max_content_width=100)
+    context = click.Context(command, info_name=name, terminal_width=100, max_content_width=100, **command.context_settings)
     yield name, command.get_help(context)
     if isinstance(command, click.Group):
         for child in command.list_commands(context):
