@@ -18,6 +18,7 @@ name = "Antiphon"
 base_url = "http://127.0.0.1:8787/v1"
 wire_api = "responses"
 model_catalog_url = "http://127.0.0.1:8787/v1/models"
+experimental_bearer_token = "none"
 """
 TEXTS = {
     "empty": "",

@@ -25,6 +25,7 @@ name = "Antiphon"
 base_url = "http://127.0.0.1:9/v1"
 wire_api = "responses"
 model_catalog_url = "http://127.0.0.1:9/v1/models"
+experimental_bearer_token = "none"
 """
 
 

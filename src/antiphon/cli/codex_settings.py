@@ -18,11 +18,15 @@ PROVIDER = "antiphon"
 BY_URL = "model_catalog_url"
 BY_FILE = "model_catalog_json"
 
-# Measured with Codex 0.169.0: with the URL it writes the list into `models_cache.json` of its home, in place of what was there (marked with
-# the provider it came from, so that no other takes it for its own); with the file, or with both, it leaves that cache alone. So in the
+# Measured with Codex 0.169.0: told of the URL, it writes the list into `models_cache.json` of its home, in place of what was there (marked
+# with the provider it came from, so that no other takes it for its own); told of a file, or of both, it leaves that cache alone. So in the
 # user's own home the file comes first, and in a home that is Antiphon's the URL, which stays fresh.
 IN_USERS_HOME = (BY_FILE, BY_URL)
 IN_OWN_HOME = (BY_URL, BY_FILE)
+
+# Measured too: with neither a login nor a key it never asks the URL. The gateway needs no key, so any will do.
+KEY = "experimental_bearer_token"
+NO_KEY = "none"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +52,7 @@ class Settings:
     def provider(self) -> dict[str, str]:
         """The provider's table."""
         found = {"name": "Antiphon", "base_url": self.base_url, "wire_api": "responses"}
-        return found | {BY_URL: f"{self.base_url}/models"} if self.catalogue_url else found
+        return found | {BY_URL: f"{self.base_url}/models", KEY: NO_KEY} if self.catalogue_url else found
 
 
 def overrides(settings: Settings) -> list[str]:
