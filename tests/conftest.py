@@ -2,13 +2,16 @@
 
 import asyncio
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
 
+from antiphon.local_model import LocalModel, Unavailable, ensure
+from antiphon.local_model.server import installed
 from tests.matrix import codex
 
+CACHE = Path(__file__).parents[1] / ".cache" / "antiphon"
 CI = os.environ.get("CI") == "true"
 FULL = os.environ.get("ANTIPHON_FULL") == "1"
 
@@ -40,6 +43,18 @@ def codex_binary() -> Path:
         return asyncio.run(codex.find(codex.VERSION))
     except codex.NoCodexError as missing:
         pytest.skip(f"no real Codex: {missing}")
+
+
+@pytest.fixture(scope="session")
+def embedded_model() -> Iterator[LocalModel]:
+    """llama.cpp with the pinned weights, which are got once into the project's cache."""
+    if not installed():
+        pytest.skip("llama.cpp is not installed: pip install 'antiphon[local]'")
+    try:
+        with ensure(None, CACHE, progress=print) as running:
+            yield running
+    except Unavailable as why:
+        pytest.skip(str(why))
 
 
 @pytest.fixture(scope="session")
