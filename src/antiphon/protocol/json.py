@@ -103,9 +103,9 @@ def an_object(value: Any) -> dict[str, Any]:
 
 
 def lenient(spelled: str) -> Any:
-    """JSON as a model writes it: raw line ends inside strings are forgiven. Raises ValueError."""
+    """JSON as a model writes it: raw line ends inside strings are forgiven, lone surrogates replaced. Raises ValueError."""
     try:
-        return _stdlib.loads(spelled, strict=False)
+        return _stdlib.loads(mend(spelled.encode()), strict=False)
     except RecursionError:
         raise BadJson("nested too deeply") from None
 

@@ -167,7 +167,11 @@ class InputUnwrapper:
     """
 
     _HEAD = re.compile(r'\s*\{\s*"input"\s*:\s*"')
-    _BODY = re.compile(r'(?:[^"\\]|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[0-9a-fA-F]{4}|\\u(?![dD][89abAB])[0-9a-fA-F]{4}|\\[^u])*')
+    # A high surrogate waits for what follows it. At an escape that is none (`\\d`), the arguments are not JSON, and the text ends.
+    _BODY = re.compile(
+        r'(?:[^"\\]|\\["\\/bfnrt]|\\u(?![dD][89abAB])[0-9a-fA-F]{4}'
+        r"|\\u[dD][89abAB][0-9a-fA-F]{2}(?:\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?=[^\\]|\\[^u]|\\u[^dD]|\\u[dD][^c-fC-F])))*"
+    )
     _CONTROL = re.compile(r"[\x00-\x1f]")
 
     def __init__(self) -> None:
@@ -189,7 +193,7 @@ class InputUnwrapper:
         body = self._BODY.match(self._held)
         taken = body[0] if body is not None else ""
         self._held = self._held[len(taken) :]
-        return b'"' + self._CONTROL.sub(_escaped, taken).encode() + b'"' if taken else None
+        return json.mend(b'"' + self._CONTROL.sub(_escaped, taken).encode() + b'"') if taken else None
 
     def _decode(self, piece: bytes) -> str | None:
         """The piece's text; held back while it ends in half a surrogate pair."""
