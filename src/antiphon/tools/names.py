@@ -10,8 +10,11 @@ import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 
 SEPARATOR = "__"
+_MARK = 8
+"""How many digits of the hash a name carries."""
 _OUTSIDE = re.compile(r"[^A-Za-z0-9_-]")
 
 
@@ -23,13 +26,14 @@ class NameRules:
 
 
 def candidates(namespace: str | None, name: str, rules: NameRules) -> Iterator[str]:
-    """The names a tool may have, best first: the plain one where it is fit, then with ever more of the hash."""
+    """The names a tool may have, best first and without end: the plain one where it is fit, then with one hash after the other."""
     joined = name if not namespace else f"{namespace}{SEPARATOR}{name}"
     if is_fit(joined, rules) and not (namespace and _is_ambiguous(namespace, name)):
         yield joined
-    mark = hashlib.sha256(f"{namespace or ''}\0{name}".encode("utf-8", "backslashreplace")).hexdigest()
-    for length in (8, 16, 32):
-        yield f"{_readable(namespace, name, (rules.limit or 256) - length - 1)}_{mark[:length]}"
+    readable = _readable(namespace, name, (rules.limit or 256) - _MARK - 1)
+    for salt in count():
+        pair = f"{namespace or ''}\0{name}" + "\0" * salt
+        yield f"{readable}_{hashlib.sha256(pair.encode('utf-8', 'backslashreplace')).hexdigest()[:_MARK]}"
 
 
 def _readable(namespace: str | None, name: str, room: int) -> str:

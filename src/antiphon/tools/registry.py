@@ -98,8 +98,4 @@ def _assign(chosen: list[Declaration], rules: NameRules) -> dict[tuple[str | Non
 
 
 def _free_name(namespace: str | None, name: str, rules: NameRules, taken: dict[str, Entry] | dict[str, object]) -> str:
-    offered = ""
-    for offered in names.candidates(namespace, name, rules):
-        if offered not in taken:
-            break
-    return offered
+    return next(offered for offered in names.candidates(namespace, name, rules) if offered not in taken)
