@@ -85,10 +85,8 @@ class _Fold:
         role = self.rules.late_developer if item.role in ("developer", "system") else "user"
         where = f"{item.where}.content"
         content = _content(item_views.parts(item.document.members.get("content", Raw(b"")), where), where, self)
-        if content:
-            self.out.append({"role": role, "content": content})
-        else:
-            self.notes.append(Note(Kind.DROPPED, item.where, "a message without content"))
+        # A message with nothing left in it stays: it parts two answers of the model, and what stands apart once must stand apart for ever.
+        self.out.append({"role": role, "content": content or ""})
 
     def _tool_content(self, item: Lowered) -> Any:
         body = item.document.members["output"]
@@ -113,7 +111,7 @@ class _Said:
         match item.type:
             case "function_call":
                 members = item.document.members
-                function = {"name": members["name"], "arguments": _arguments(members["arguments"])}
+                function = {"name": members["name"], "arguments": _arguments(members["arguments"], item.where, fold)}
                 self.calls.append({"id": item.call_id, "type": "function", "function": function})
             case "reasoning":
                 self.thoughts += _thoughts(item)
@@ -140,9 +138,17 @@ def _thoughts(item: Lowered) -> list[str]:
     return [part.text for part in (view.content or view.summary) if part.text]
 
 
-def _arguments(spelled: Raw) -> Raw | str:
-    """Arguments as strict servers want them: a string that holds JSON, never an empty one."""
-    return "{}" if not json.text(spelled).strip() else spelled
+def _arguments(spelled: Raw, where: str, fold: _Fold) -> Raw | str:
+    """Arguments as strict servers want them: a string that holds a JSON object. What a model got wrong once must not end its thread."""
+    text = json.text(spelled)
+    if not text.strip():
+        return "{}"
+    try:
+        json.fields(text.encode())
+    except ValueError:
+        fold.notes.append(Note(Kind.REPAIRED, f"{where}.arguments", "not a JSON object"))
+        return json.encode({"arguments": text}).decode()
+    return spelled
 
 
 def _content(parts: list[Part], where: str, fold: _Fold) -> str | list[dict[str, Any]]:
