@@ -35,6 +35,7 @@ FINISH: dict[str, str] = {
     "stop_sequence": "completed",
     "length": "max_output_tokens",
     "max_tokens": "max_output_tokens",
+    "model_length": "max_output_tokens",
     "content_filter": "content_filter",
     "sensitive": "content_filter",
     "error": "failed",
@@ -182,29 +183,32 @@ class ChatAnswer:
             return []
         events: list[Event] = []
         for name in self._manner.reasoning:
-            if _is_given(piece := getattr(said, name)):
+            if _is_given(piece := getattr(said, name)) and bytes(piece) != b'""':
                 events += self._speak(self._thoughts, piece)
                 break  # some servers say the same in two fields
         if _is_given(said.content):
             events += self._speak(TEXT, said.content)
         if _is_given(said.refusal):
             events += self._speak(REFUSAL, said.refusal)
-        for call in said.tool_calls or ():
-            events += self._call(call)
+        for number, call in enumerate(said.tool_calls or ()):
+            events += self._call(call, number if call.index is None else call.index)
         return events
 
     def _speak(self, channel: Any, piece: Raw) -> list[Event]:
         spelled = bytes(piece) if json.is_text(piece) else _text_of_parts(piece)
         return [] if spelled == b'""' else self._calls.speak(channel, spelled)
 
-    def _call(self, call: _CallDelta) -> list[Event]:
+    def _call(self, call: _CallDelta, index: int) -> list[Event]:
         function = call.function or _Function()
-        return self._calls.feed(CallPiece(call.index, call.id, function.name, _spelled_arguments(function.arguments)))
+        return self._calls.feed(CallPiece(index, call.id, function.name, _spelled_arguments(function.arguments)))
 
     def _end(self) -> list[Event]:
         self.ended = True
         outcome = FINISH.get(self._finish or "stop")
         if self._finish is None or outcome is None:
+            if self._calls.is_cut:
+                self.ended = False
+                return self.fail(failures.ended_early("the model server ended its answer inside a call"))
             self._notes.append(Note(Kind.BROKEN, "finish_reason", f"{self._finish or 'none'} taken for stop"))
         if outcome == "failed":
             self.ended = False
@@ -259,7 +263,7 @@ def _text_of_parts(spelled: Raw) -> bytes:
     if not json.is_array(spelled):
         return b'""'
     return json.joined_text(
-        bytes(part.members["text"]) for raw in json.elements(spelled) if json.is_object(raw) and "text" in (part := Document(raw))
+        bytes(part.members["text"]) for raw in json.elements(spelled) if json.is_object(raw) and (part := Document(raw)).text("text")
     )
 
 

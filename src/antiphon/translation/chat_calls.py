@@ -19,7 +19,7 @@ _EMPTY = b'""'
 class CallPiece:
     """What one delta says of a call; `arguments` is a spelled string."""
 
-    index: int | None
+    index: int
     id: str | None
     name: str | None
     arguments: bytes = _EMPTY
@@ -27,7 +27,7 @@ class CallPiece:
 
 @dataclass(slots=True)
 class _Pending:
-    key: tuple[int | None, int]
+    index: int
     id: str | None = None
     name: str = ""
     pieces: list[bytes] = field(default_factory=list[bytes])
@@ -51,6 +51,7 @@ class CallQueue:
         self._new_id = new_id
         self._pending: list[_Pending] = []
         self._seen = 0
+        self._done: set[tuple[int, str | None]] = set()
         self._later: list[tuple[Any, bytes]] = []
 
     @property
@@ -58,11 +59,18 @@ class CallQueue:
         """Whether there was any call at all."""
         return self._seen > 0
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether a call's arguments are not whole."""
+        return any(call.pieces and not call.is_whole() for call in self._pending)
+
     def feed(self, piece: CallPiece) -> list[Event]:
         """A piece of a call."""
         events: list[Event] = []
         call = self._find(piece)
         if call is None:
+            if self._is_late(piece):
+                return []
             call = self._add(piece)
             if len(self._pending) > 1 and self._pending[0].is_whole():
                 events += self._close_first()
@@ -96,14 +104,21 @@ class CallQueue:
 
     def _find(self, piece: CallPiece) -> _Pending | None:
         for call in reversed(self._pending):
-            if piece.index is None or call.key[0] == piece.index:
-                # Some servers give every parallel call index 0: another id with a name of its own is another call.
-                another = piece.id and call.id and piece.id != call.id and piece.name
-                return None if another else call
+            # Some servers give every parallel call index 0: another id with a name of its own is another call.
+            if call.index == piece.index and not (piece.name and piece.id and call.id and piece.id != call.id):
+                return None if _begins_another(call, piece) else call
         return None
 
+    def _is_late(self, piece: CallPiece) -> bool:
+        """Whether it begins no call: the rest of one that is done, such as white space or its head once more."""
+        blank = not json.text(piece.arguments).strip()
+        late = not (piece.name or piece.id) or (blank and piece.id is not None and (piece.index, piece.id) in self._done)
+        if late and not blank:
+            self._builder.notes.append(Note(Kind.BROKEN, "tool_calls", "a piece of no call"))
+        return late
+
     def _add(self, piece: CallPiece) -> _Pending:
-        call = _Pending((piece.index, self._seen), piece.id)
+        call = _Pending(piece.index, piece.id)
         self._seen += 1
         self._pending.append(call)
         return call
@@ -129,6 +144,7 @@ class CallQueue:
         call = self._pending[0]
         events = [*self._begin(call), *self._stream_first(), *self._builder.close()]
         self._pending.pop(0)
+        self._done.add((call.index, call.id))
         return [*events, *(self._stream_first() if self._pending else [])]
 
     def _drop_first(self) -> list[Event]:
@@ -136,3 +152,9 @@ class CallQueue:
         self._builder.notes.append(Note(Kind.DROPPED, f"output[{len(self._builder.output)}]", "a call cut in its arguments"))
         self._builder.abandon()
         return self._stream_first() if self._pending else []
+
+
+def _begins_another(call: _Pending, piece: CallPiece) -> bool:
+    """Without ids, a name behind whole arguments begins another call, unless it only says the same name again."""
+    without_ids = not (piece.id and call.id)
+    return bool(without_ids and piece.name and call.is_whole() and (piece.name != call.name or piece.arguments != _EMPTY))
