@@ -55,6 +55,8 @@ _Mapper = Callable[[SettingsView, _Context], dict[str, Any]]
 def _field(name: str, document: Document, settings: SettingsView, context: _Context) -> dict[str, Any]:
     """What one field of the request becomes."""
     if name in HANDLED:
+        for lost in _lost_parts(name, document):
+            context.drop(f"{name}.{lost}")
         return HANDLED[name](settings, context)
     spelled = document.members[name]
     if name in context.rules.passes:
@@ -62,6 +64,16 @@ def _field(name: str, document: Document, settings: SettingsView, context: _Cont
     if json.is_null(spelled) or spelled_default(name, spelled):
         return {}
     return context.drop(name)
+
+
+_PARTS = {"reasoning": ("effort", "summary"), "text": ("format", "verbosity")}
+"""What a translation reads of a setting that is an object."""
+
+
+def _lost_parts(name: str, document: Document) -> list[str]:
+    setting = document.document(name) if name in _PARTS else None
+    members = {} if setting is None else setting.members
+    return [part for part, spelled in members.items() if part not in _PARTS[name] and not json.is_null(spelled)]
 
 
 def spelled_default(name: str, spelled: Raw) -> bool:
@@ -82,12 +94,15 @@ def _stream(settings: SettingsView, context: _Context) -> dict[str, Any]:
 def _tools(settings: SettingsView, context: _Context) -> dict[str, Any]:
     if not context.tools.entries:
         return {}
-    drops = context.rules.schema_drops
-    return {"tools": [_tool(lowered.without_keywords(function, drops), context.rules) for function in context.tools.functions]}
+    functions = lowered.functions(context.tools, context.rules.schema_drops, context.notes)
+    places = [entry.declared.where for entry in context.tools.entries.values()]
+    return {"tools": [_tool(function, where, context) for function, where in zip(functions, places, strict=True)]}
 
 
-def _tool(function: Document, rules: ChatRules) -> dict[str, Any]:
-    kept = ("name", "description", "parameters", *(("strict",) if rules.strict_tools and function.get("strict") else ()))
+def _tool(function: Document, where: str, context: _Context) -> dict[str, Any]:
+    kept = ("name", "description", "parameters", *(("strict",) if context.rules.strict_tools else ()))
+    for lost in [name for name in function.members if name not in (*kept, "type") and function.get(name)]:
+        context.drop(f"{where}.{lost}")
     members = {name: function.members[name] for name in kept if name in function and not json.is_null(function.members[name])}
     return {"type": "function", "function": members}
 

@@ -56,12 +56,24 @@ def _base(view: item_views.Item, document: Document, where: str, registry: Regis
             return None
 
 
+def functions(registry: Registry, keywords: frozenset[str], notes: list[Note]) -> list[Document]:
+    """The function tools for an upstream that does not know some keywords of a schema."""
+    made: list[Document] = []
+    for entry in registry.entries.values():
+        made.append(without_keywords(entry.function, keywords))
+        if made[-1] is not entry.function:
+            notes.append(Note(Kind.CHANGED, f"{entry.declared.where}.parameters", "without keywords not known there"))
+    return made
+
+
 def without_keywords(function: Document, keywords: frozenset[str]) -> Document:
     """A function tool whose schema has no keyword that the upstream does not know."""
     schema = function.members.get("parameters")
     if schema is None or not any(f'"{word}"'.encode() in bytes(schema) for word in keywords):
         return function
-    return function.but(parameters=_stripped(json.value(schema), keywords))
+    told = json.value(schema)
+    kept = _stripped(told, keywords)
+    return function if kept == told else function.but(parameters=kept)
 
 
 _NAMING = frozenset({"properties", "$defs", "definitions", "patternProperties", "dependentSchemas"})

@@ -4,7 +4,6 @@ With `verbatim` nothing is read and nothing changes. Otherwise tools become func
 the rules refuse are left out and told. Not here: the answer (`responses_answer`).
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,7 +42,7 @@ def _tools(document: Document, view: RequestView, tools: Registry, rules: Respon
         return {}
     if not tools.entries:
         return {name: ABSENT for name in ("tools", "tool_choice", "parallel_tool_calls") if name in document}
-    functions = [lowered.without_keywords(function, rules.schema_drops) for function in tools.functions]
+    functions = lowered.functions(tools, rules.schema_drops, notes)
     same = [bytes(function) for function in functions] == [bytes(tool) for tool in view.tools]
     return ({} if same else {"tools": functions}) | _tool_choice(document, tools, notes)
 
@@ -90,25 +89,28 @@ def _input(view: RequestView, instructions: str | None, context: _Context) -> di
         items = list(paired(items, Pairing(rules.images_in_outputs, notes)))
     changes: dict[str, Any] = {}
     if rules.merges_instructions:
-        items, changes = _merged(items, instructions, rules)
+        items, changes = _merged(items, instructions, context)
     kept = [one for item in items if (one := _without_fields(item, rules, notes)) is not None]
     same = [bytes(item) for item in kept] == [bytes(raw) for raw in given]
     return changes if same else {**changes, "input": kept}
 
 
-def _merged(items: list[Lowered], instructions: str | None, rules: ResponsesRules) -> tuple[list[Lowered], dict[str, Any]]:
+def _merged(items: list[Lowered], instructions: str | None, context: _Context) -> tuple[list[Lowered], dict[str, Any]]:
     """Leading developer messages as instructions; later ones stay in place, in the role the upstream takes."""
     leading = 0
     while leading < len(items) and items[leading].role in ("developer", "system"):
         leading += 1
     words = [instructions] if instructions else []
-    words += [text for item in items[:leading] for text in _texts(item)]
-    rest = [_in_role(item, rules.late_developer) for item in items[leading:]]
+    words += [text for item in items[:leading] for text in _texts(item, context.notes)]
+    rest = [_in_role(item, context.rules.late_developer) for item in items[leading:]]
     return rest, {"instructions": "\n\n".join(words)} if leading else {}
 
 
-def _texts(item: Lowered) -> Iterable[str]:
-    parts = item_views.parts(item.document.members.get("content", Raw(b"")), f"{item.where}.content")
+def _texts(item: Lowered, notes: list[Note]) -> list[str]:
+    where = f"{item.where}.content"
+    parts = item_views.parts(item.document.members.get("content", Raw(b"")), where)
+    others = [number for number, part in enumerate(parts) if part.text is None]
+    notes += [Note(Kind.DROPPED, f"{where}[{number}]", f"{parts[number].type} cannot stand there") for number in others]
     return [part.text for part in parts if part.text]
 
 
