@@ -8,9 +8,10 @@ Not here: what an event means.
 """
 
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
-_BLANK = re.compile(rb"\r\n\r\n|\n\n|\r\r(?!\n)|\r\n\n|\n\r\n|\r\n\r(?!\n)|\n\r(?!\n)")
+_BLANK = re.compile(rb"\r\n(?:\r\n?|\n)|\n(?:\r\n?|\n)|\r\r\n?")
 _LINE = re.compile(rb"\r\n|\n|\r")
 _BOM = b"\xef\xbb\xbf"
 
@@ -46,12 +47,16 @@ class Decoder:
         self._runs = runs
         self._held: list[bytes] = []
         self._size = 0
+        self._seam = b""
         self._begun = False
+        self._ended_in_cr = False
 
     def feed(self, chunk: bytes) -> list[Frame | Run]:
         """The events that these bytes complete."""
         if not self._begun:
             chunk = self._without_bom(chunk)
+        if self._ended_in_cr and chunk:  # the event went out without waiting; a line feed would still belong to its end
+            chunk, self._ended_in_cr = chunk.removeprefix(b"\n"), False
         if b"\n\n" in chunk and b"\r" not in chunk and not self._held_cr():
             return self._split_plain(chunk)
         return self._split_any(chunk)
@@ -63,7 +68,7 @@ class Decoder:
 
     def _without_bom(self, chunk: bytes) -> bytes:
         whole = self.rest + chunk
-        self._held, self._size = [], 0
+        self._clear()
         if len(whole) < len(_BOM) and _BOM.startswith(whole):
             self._hold(whole)
             return b""
@@ -75,7 +80,7 @@ class Decoder:
 
     def _split_plain(self, chunk: bytes) -> list[Frame | Run]:
         blocks = (self.rest + chunk).split(b"\n\n")
-        self._held, self._size = [], 0
+        self._clear()
         self._hold(blocks.pop())
         return self._frames(blocks)
 
@@ -83,9 +88,9 @@ class Decoder:
         out: list[Frame | Run] = []
         at = 0
         while at < len(blocks):
-            if blocks[at].startswith(self._runs) and (run := self._run(blocks, at)) is not None:
-                out.append(run)
-                at += run.length
+            if blocks[at].startswith(self._runs):
+                run, at = self._run(blocks, at)
+                out += run
                 continue
             # Three line feeds in a row leave one at the head of the next block; it belongs to no line.
             frame = _frame(blocks[at].lstrip(b"\n"), blocks[at] + b"\n\n")
@@ -94,41 +99,44 @@ class Decoder:
             at += 1
         return out
 
-    def _run(self, blocks: list[bytes], at: int) -> Run | None:
-        """The run that begins here; None where an event of it is not two plain lines of ASCII."""
+    def _run(self, blocks: list[bytes], at: int) -> tuple[Iterable[Frame | Run], int]:
+        """The run that begins here, and where it ends; its events one by one where not each of them is two plain lines of ASCII."""
         mark = next(mark for mark in self._runs if blocks[at].startswith(mark))
         end = at + 1
         while end < len(blocks) and blocks[end].startswith(mark):
             end += 1
-        raw = b"\n\n".join([*blocks[at:end], b""])
-        plain = raw.count(b"\n") == 3 * (end - at) and raw.isascii()
-        return Run(mark, end - at, raw) if plain else None
+        run = Run(mark, end - at, b"\n\n".join([*blocks[at:end], b""]))
+        plain = run.raw.count(b"\n") == 3 * run.length and run.raw.isascii()
+        return ((run,) if plain else frames_of(run)), end
 
     def _split_any(self, chunk: bytes) -> list[Frame | Run]:
-        self._hold(chunk)
         if not self._may_end(chunk):
+            self._hold(chunk)
             return []
-        whole = self.rest
+        whole = self.rest + chunk
         frames: list[Frame | Run] = []
         at = 0
         for blank in _BLANK.finditer(whole):
-            if blank.end() == len(whole) and whole.endswith(b"\r"):
-                break  # a line feed may follow and belong to it
             frame = _frame(whole[at : blank.start()], whole[at : blank.end()])
             at = blank.end()
             if frame is not None:
                 frames.append(frame)
-        self._held, self._size = [], 0
+        self._ended_in_cr = at == len(whole) and whole.endswith(b"\r")
+        self._clear()
         self._hold(whole[at:])
         return frames
 
     def _may_end(self, chunk: bytes) -> bool:
-        """Whether an event can have ended in this chunk: one long line fed in pieces must not be searched again for each."""
-        return b"\n" in chunk or b"\r" in chunk or (len(self._held) > 1 and self._held[-2].endswith(b"\r"))
+        """Whether a blank line is in this chunk or across its beginning: a long event fed in pieces must not be searched again for each."""
+        return (b"\n" in chunk or b"\r" in chunk) and _BLANK.search(self._seam + chunk) is not None
+
+    def _clear(self) -> None:
+        self._held, self._size, self._seam = [], 0, b""
 
     def _hold(self, piece: bytes) -> None:
         if piece:
             self._held.append(piece)
+            self._seam = (self._seam + piece[-3:])[-3:]
             self._size += len(piece)
             if self._size > self._limit:
                 raise TooLong(f"one event is longer than {self._limit} bytes")
