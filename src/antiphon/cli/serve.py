@@ -3,11 +3,12 @@
 import asyncio
 import os
 import secrets
+import signal
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
@@ -16,6 +17,9 @@ from antiphon import config
 from antiphon.config import BadConfig, Config, UpstreamSettings
 from antiphon.http.guard import is_loopback
 from antiphon.observe import log
+
+if TYPE_CHECKING:
+    from antiphon.cli.http_server import HttpServer
 
 
 def _flags(command: Callable[..., None]) -> Callable[..., None]:
@@ -43,8 +47,9 @@ def serve(file: str, **flags: Any) -> None:
     if not is_loopback(settings.host):
         raise click.UsageError(f"refusing to listen on {settings.host}: without keys only loopback is safe. Use --host 127.0.0.1.")
     log.set_up(settings.log_level)
+    signal.signal(signal.SIGTERM, _end)
     with ExitStack() as stack:
-        listening = stack.enter_context(_listen(settings.host, settings.port))
+        listening = stack.enter_context(listen(settings.host, settings.port))
         if not settings.upstreams:
             settings = _with_upstream(settings, stack)
         _say(f"antiphon: state is not kept yet (store {settings.store}): every request must carry its whole history")
@@ -62,7 +67,7 @@ def _with_upstream(settings: Config, stack: ExitStack) -> Config:
         _say(f"antiphon: found a model server on port {place.port} (usually {place.server})")
     else:
         url = _embedded(settings, stack)
-    return msgspec.structs.replace(settings, upstreams={"local": UpstreamSettings(url=url)})
+    return msgspec.structs.replace(settings, upstreams={"local": UpstreamSettings(url=url, api=settings.api, dialect=settings.dialect)})
 
 
 def _embedded(settings: Config, stack: ExitStack) -> str:
@@ -78,10 +83,9 @@ def _embedded(settings: Config, stack: ExitStack) -> str:
         raise click.ClickException(f"{why}\nOr name a model server: antiphon serve --upstream http://localhost:8000/v1") from None
 
 
-async def _run(settings: Config, listening: socket.socket) -> None:
-    import uvicorn
-
-    from antiphon.http.app import app
+def server(settings: Config, environ: Mapping[str, str]) -> "HttpServer":
+    """The gateway, ready to listen. Call it inside the loop that it is to run in."""
+    from antiphon.cli.http_server import HttpServer
     from antiphon.http.gateway import Gateway
     from antiphon.turn import Manner
     from antiphon.upstream.pool import Pool
@@ -94,22 +98,19 @@ async def _run(settings: Config, listening: socket.socket) -> None:
         failures=settings.failures,
         retry_after_default=settings.retry_after_default,
     )
-    gateway = Gateway(settings, Pool(settings, environ=os.environ), manner)
-    server = uvicorn.Server(
-        uvicorn.Config(
-            app(gateway), ws="none", lifespan="on", http="httptools", access_log=False, log_level="error",
-            server_header=False, timeout_keep_alive=75, timeout_graceful_shutdown=10,
-        )
-    )  # fmt: skip
+    return HttpServer(Gateway(settings, Pool(settings, environ=environ), manner))
+
+
+async def _run(settings: Config, listening: socket.socket) -> None:
+    serving = server(settings, os.environ)
     host, port = listening.getsockname()[:2]
     async with asyncio.TaskGroup() as group:
-        group.create_task(server.serve(sockets=[listening]))
-        while not server.started:
-            await asyncio.sleep(0.005)
+        group.create_task(serving.serve(sockets=[listening]))
+        await serving.listening.wait()
         _say(f"antiphon: listening on http://{f'[{host}]' if ':' in host else host}:{port}")
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
     """The listening socket, made before anything else so that a port in use is told plainly."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
@@ -127,6 +128,11 @@ def _event_loop() -> asyncio.AbstractEventLoop:
     except ImportError:
         return asyncio.new_event_loop()
     return uvloop.new_event_loop()  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+
+
+def _end(*_: object) -> None:
+    """An end as any other, so that what was started is put away: an embedded model, above all."""
+    raise SystemExit(0)
 
 
 def _say(line: str) -> None:

@@ -1,0 +1,53 @@
+"""The HTTP server that `serve` runs: uvicorn, ended in our own way.
+
+A signal ends it as anything else would: streams under way are told, then the caller goes on and puts away what it holds (uvicorn itself would
+raise the signal again and so kill the process there). Not here: what is served (`http.app`).
+"""
+
+import asyncio
+import signal
+import socket
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import uvicorn
+
+from antiphon.http.app import app
+from antiphon.http.gateway import Gateway
+
+GRACE_SECONDS = 1
+"""How long a client that does not read may hold up the end."""
+
+
+class HttpServer(uvicorn.Server):
+    """Serves a gateway."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._pool = gateway.pool
+        self.listening = asyncio.Event()
+        super().__init__(
+            uvicorn.Config(
+                app(gateway), ws="none", lifespan="on", http="httptools", access_log=False, log_level="error",
+                server_header=False, timeout_keep_alive=75, timeout_graceful_shutdown=GRACE_SECONDS,
+            )
+        )  # fmt: skip
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Sets `listening` when it is."""
+        await super().startup(sockets)
+        self.listening.set()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """With the upstreams' connections all answers end, each with a failure that its client can act on."""
+        await self._pool.close()
+        await super().shutdown(sockets)
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """A signal is the wish to end, and no more."""
+        before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)

@@ -1,0 +1,288 @@
+"""`antiphon serve` as a process: what it says, what it refuses, how it ends."""
+
+import asyncio
+import contextlib
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from antiphon.cli import serve
+from antiphon.config import SETTINGS
+from antiphon.upstream.discover import Place, discover
+from tests.wires.client import connect, fetch, get, request
+from tests.wires.gateway import gateway
+from tests.wires.upstream import PATIENCE, Call, Upstream, chat, data, head, named, responses_events, silent, whole
+
+pytestmark = pytest.mark.anyio
+
+LISTENING = re.compile(r"antiphon: listening on (http://127\.0\.0\.1:\d+)$", re.MULTILINE)
+ENDS_WITHIN = 1.5
+"""A second, and what a busy machine adds."""
+
+
+@dataclass(slots=True)
+class Serving:
+    """A running `antiphon serve`."""
+
+    process: asyncio.subprocess.Process
+    log: Path
+    said: str = ""
+    url: str = field(default="")
+
+    async def listen(self) -> None:
+        assert self.process.stdout is not None
+        async with asyncio.timeout(PATIENCE):
+            async for line in self.process.stdout:
+                self.said += line.decode()
+                if found := LISTENING.search(self.said):
+                    self.url = found[1]
+                    return
+        raise AssertionError(f"it ended: {self.said}{self.log.read_text()}")
+
+    async def end(self, number: signal.Signals) -> tuple[int, float]:
+        """Its exit status after a signal, and the seconds it took."""
+        began = time.monotonic()
+        self.process.send_signal(number)
+        async with asyncio.timeout(PATIENCE):
+            status = await self.process.wait()
+        return status, time.monotonic() - began
+
+
+@asynccontextmanager
+async def serving(folder: Path, *arguments: str, environ: Mapping[str, str] | None = None) -> AsyncIterator[Serving]:
+    log = folder / "serve.log"
+    with log.open("wb") as errors:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "antiphon", "serve", *arguments),
+            stdout=asyncio.subprocess.PIPE,
+            stderr=errors,
+            env=clean(folder) | dict(environ or {}),
+            cwd=folder,
+        )
+    try:
+        yield Serving(process, log)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+
+
+def clean(folder: Path) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("ANTIPHON_")}
+    return kept | {"XDG_CONFIG_HOME": str(folder / "config"), "ANTIPHON_HOME": str(folder / "home")}
+
+
+def refused(folder: Path, *arguments: str, **environ: str) -> str:
+    """What it says when it does not start."""
+    command = [sys.executable, "-m", "antiphon", "serve", *arguments]
+    done = subprocess.run(command, env=clean(folder) | environ, cwd=folder, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert done.returncode not in (0, -signal.SIGKILL)
+    assert "Traceback" not in done.stderr
+    return done.stderr
+
+
+@pytest.mark.requirement("cli.serve")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_it_says_where_it_listens_and_a_signal_ends_it(tmp_path: Path, number: signal.Signals) -> None:
+    async with Upstream(chat()) as upstream, serving(tmp_path, "--port", "0", "--upstream", upstream.url, "--api", "chat") as running:
+        await running.listen()
+        answer = await fetch(running.url, {"model": "m", "input": "hi", "stream": True})
+        assert answer.types[-1] == "response.completed"
+        status, seconds = await running.end(number)
+    assert status in (0, -number)
+    assert seconds < ENDS_WITHIN
+    assert "state is not kept" in running.said
+    assert "Traceback" not in running.log.read_text()
+
+
+@pytest.mark.requirement("cli.serve")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_a_signal_ends_an_open_stream_with_a_failure_at_once(tmp_path: Path, number: signal.Signals) -> None:
+    async def begin(call: Call) -> None:
+        await call.send(head(), data({"choices": [{"index": 0, "delta": {"content": "half"}}]}))
+        await call.gone()
+
+    async with Upstream(begin) as upstream, serving(tmp_path, "--port", "0", "--upstream", upstream.url, "--api", "chat") as running:
+        await running.listen()
+        async with connect(running.url) as client:
+            await client.send(request(running.url, {"model": "m", "input": "hi", "stream": True}))
+            await client.until(b"half")
+            status, seconds = await running.end(number)
+            rest = await client.reader.read(-1)
+    assert b"response.failed" in rest
+    assert status in (0, -number)
+    assert seconds < ENDS_WITHIN
+    assert "Traceback" not in running.log.read_text()
+
+
+async def test_a_client_that_does_not_read_cannot_hold_up_the_end(tmp_path: Path) -> None:
+    async def flood(call: Call) -> None:
+        await call.send(head())
+        with contextlib.suppress(ConnectionError):
+            while True:
+                await call.send(data({"choices": [{"index": 0, "delta": {"content": "x" * 65536}}]}))
+
+    async with Upstream(flood) as upstream, serving(tmp_path, "--port", "0", "--upstream", upstream.url, "--api", "chat") as running:
+        await running.listen()
+        async with connect(running.url) as client:
+            client.writer.transport.pause_reading()  # pyright: ignore[reportAttributeAccessIssue]
+            client.writer.write(request(running.url, {"model": "m", "input": "hi", "stream": True}))
+            async with asyncio.timeout(PATIENCE):
+                await upstream.arrived.wait()
+            _, seconds = await running.end(signal.SIGTERM)
+    assert seconds < 1 + ENDS_WITHIN
+
+
+FAKE_LLAMA = """
+import http.server, os, pathlib, threading, types
+
+class CommonParams(types.SimpleNamespace):
+    def __init__(self):
+        one = types.SimpleNamespace
+        super().__init__(model=one(), cpuparams=one(), cpuparams_batch=one(), sampling=one())
+
+class Health(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+
+class Server:
+    def __init__(self, told):
+        served = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Health)
+        threading.Thread(target=served.serve_forever, daemon=True).start()
+        self.listening_address = f"http://127.0.0.1:{served.server_port}"
+        pathlib.Path(os.environ["PID_FILE"]).write_text(str(os.getpid()))
+"""
+
+
+@pytest.mark.requirement("cli.serve")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_the_embedded_model_has_ended_when_serve_has(tmp_path: Path, number: signal.Signals) -> None:
+    (tmp_path / "xllamacpp.py").write_text(FAKE_LLAMA)
+    gguf, pid_file = tmp_path / "some.gguf", tmp_path / "pid"
+    gguf.write_bytes(b"GGUF")
+    environ = {"PYTHONPATH": str(tmp_path), "PID_FILE": str(pid_file)}
+    async with serving(tmp_path, "--port", "0", "--gguf", str(gguf), environ=environ) as running:
+        await running.listen()
+        status, _ = await running.end(number)
+        with pytest.raises(ProcessLookupError):  # waited for, so there is not even a zombie
+            os.kill(int(pid_file.read_text()), 0)
+    assert status == 0
+
+
+@pytest.mark.requirement("security.loopback")
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org", "localhost.example.org", "127.0.0.1.example.org"])
+def test_it_refuses_an_address_that_is_not_loopback(tmp_path: Path, host: str) -> None:
+    assert f"refusing to listen on {host}" in refused(tmp_path, "--host", host, "--port", "0", "--upstream", "http://127.0.0.1:9")
+
+
+@pytest.mark.requirement("security.loopback")
+def test_it_refuses_such_an_address_from_the_environment_too(tmp_path: Path) -> None:
+    assert "refusing to listen" in refused(tmp_path, "--upstream", "http://127.0.0.1:9", ANTIPHON_HOST="0.0.0.0")
+
+
+def test_a_port_in_use_is_told_plainly(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert f"cannot listen on 127.0.0.1:{port}" in refused(tmp_path, "--port", str(port), "--upstream", "http://127.0.0.1:9")
+
+
+WRONG = {
+    "port too large": (("--port", "70000"), "port"),
+    "negative port": (("--port", "-1"), "port"),
+    "port is a word": (("--port", "http"), "http"),
+    "api": (("--api", "soap"), "soap"),
+    "dialect": (("--dialect", "klingon"), "klingon"),
+    "no URL": (("--upstream", "localhost:8000"), "http://"),
+    "no such file": (("--config", "nowhere.toml"), "nowhere.toml"),
+}
+
+
+@pytest.mark.requirement("cli.settings")
+@pytest.mark.parametrize(("arguments", "told"), WRONG.values(), ids=WRONG)
+def test_a_setting_that_cannot_be_is_told(tmp_path: Path, arguments: tuple[str, ...], told: str) -> None:
+    assert told in refused(tmp_path, "--upstream", "http://127.0.0.1:9", *arguments)
+
+
+@pytest.mark.requirement("cli.settings")
+def test_each_setting_with_a_flag_is_an_option_and_no_other() -> None:
+    options = {parameter.name for parameter in serve.serve.params}
+    assert options == {setting.name for setting in SETTINGS if setting.flag} | {"file"}
+
+
+@pytest.mark.requirement("cli.settings")
+async def test_flags_win_over_variables_and_variables_over_the_file(tmp_path: Path) -> None:
+    def key(call: Call) -> str | None:
+        return call.headers.get("authorization")
+
+    file = tmp_path / "own.toml"
+    async with Upstream(chat()) as first, Upstream(chat()) as second, Upstream(chat()) as third:
+        file.write_text(f'upstream = "{first.url}"\napi = "chat"\nupstream_key_env = "FILE_KEY"\nport = 1\n')
+        environ = {"ANTIPHON_CONFIG": str(file), "ANTIPHON_UPSTREAM": second.url, "ANTIPHON_UPSTREAM_KEY_ENV": "OTHER_KEY"}
+        environ |= {"FILE_KEY": "from-file-row", "OTHER_KEY": "from-variable-row", "ANTIPHON_PORT": "0"}
+        for flags, asked in (((), second), (("--upstream", third.url), third)):
+            async with serving(tmp_path, *flags, environ=environ) as running:
+                await running.listen()
+                assert (await fetch(running.url, {"model": "m", "input": "hi"})).status == 502  # a stream is no JSON answer
+            assert [key(call) for call in asked.posts] == ["Bearer from-variable-row"]
+        assert first.calls == []
+
+
+@pytest.mark.requirement("cli.find-upstream")
+async def test_a_model_server_on_a_usual_port_is_found() -> None:
+    async with Upstream(silent) as there:
+        port = int(there.url.split(":")[2].split("/")[0])
+        places = (Place(1, "nobody"), Place(port, "a server"))
+        assert await discover(not_port=1, places=places) == (places[1], there.url)
+        assert await discover(not_port=port, places=places) is None
+        there.pages["/v1/models"] = b'{"hello":"I am something else"}'
+        assert await discover(not_port=1, places=places) is None
+
+
+@pytest.mark.requirement("cli.find-upstream")
+def test_without_any_server_and_without_a_model_it_says_what_to_do(tmp_path: Path) -> None:
+    said = refused(tmp_path, "--gguf", str(tmp_path / "none.gguf"))
+    assert "antiphon serve --upstream http://" in said
+
+
+@pytest.mark.requirement("security.keys")
+async def test_the_key_is_sent_upstream_and_shown_nowhere(tmp_path: Path) -> None:
+    key, theirs = "sk-the-secret-of-the-upstream", "sk-the-secret-of-the-client"
+    echo = whole({"error": {"message": f"Incorrect API key provided: {key}", "code": "invalid_api_key"}}, 401)
+    flags = ("--port", "0", "--api", "responses", "--dialect", "openai", "--upstream-key-env", "THE_KEY", "--log-level", "debug")
+    async with Upstream(echo) as upstream, serving(tmp_path, "--upstream", upstream.url, *flags, environ={"THE_KEY": key}) as running:
+        await running.listen()
+        shown = ""
+        for stream in (True, False):
+            body = {"model": "m", "input": "hi", "stream": stream}
+            answer = await fetch(running.url, body, headers={"authorization": f"Bearer {theirs}", "x-api-key": theirs})
+            assert answer.status == 401
+            shown += f"{answer.headers}{answer.body!r}"
+        upstream.answers(whole(named(*responses_events())))
+        shown += repr(await fetch(running.url, {"model": "m", "input": "hi"}, headers={"authorization": f"Bearer {theirs}"}))
+        shown += repr(await get(running.url, "/v1/models")) + repr(await get(running.url, "/ready"))
+        sent = [call.headers for call in upstream.calls]
+        await running.end(signal.SIGTERM)
+    assert {headers["authorization"] for headers in sent} == {f"Bearer {key}"}
+    assert theirs not in repr(sent)
+    logged = running.log.read_text() + running.said
+    assert "responses model='m'" in logged
+    assert [secret for secret in (key, theirs) if secret in shown + logged] == []
+
+
+async def test_the_listening_socket_sends_at_once() -> None:
+    """Without TCP_NODELAY each stream would wait 40 ms for a delayed acknowledgement."""
+    with serve.listen("127.0.0.1", 0) as listening:
+        assert listening.proto == socket.IPPROTO_TCP
+    async with Upstream(chat()) as upstream, gateway(upstream.url, api="chat") as url:
+        assert (await get(url, "/health")).status == 200
