@@ -5,10 +5,12 @@ reference in `docs/` is generated from it. Upstreams, aliases and failure rows h
 """
 
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -20,7 +22,7 @@ Rules = TypeVar("Rules", ChatRules, ResponsesRules)
 
 
 class Setting(NamedTuple):
-    """One setting. `choices` empty: any value of the type."""
+    """One setting. `choices` empty: any value of the type; a number lies between `least` and `most`."""
 
     name: str
     type: type
@@ -28,11 +30,13 @@ class Setting(NamedTuple):
     help: str
     choices: tuple[str, ...] = ()
     flag: bool = True
+    least: float = 0
+    most: float = 1_000_000
 
 
 SETTINGS: tuple[Setting, ...] = (
     Setting("host", str, "127.0.0.1", "Address to listen on; loopback only, until keys exist."),
-    Setting("port", int, DEFAULT_PORT, "Port to listen on; 0 takes a free one."),
+    Setting("port", int, DEFAULT_PORT, "Port to listen on; 0 takes a free one.", most=65535),
     Setting("upstream", str, "", "The model server's base URL, such as http://localhost:8000/v1."),
     Setting("api", str, "auto", "The API to speak with it.", ("auto", "chat", "responses")),
     Setting("dialect", str, "", "What kind of server it is; empty: find out.", ("", *DIALECTS)),
@@ -42,8 +46,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("strict", bool, False, "Refuse a request that would lose something, instead of telling what was lost."),
     Setting("length_cut", str, "incomplete", "How an answer ends that the token limit cut.", ("incomplete", "completed")),
     Setting("retry_after_default", int, 0, "Seconds to tell with a 429 that has no Retry-After; 0: tell none.", flag=False),
-    Setting("max_body_mb", int, 128, "Largest request body, after decompression, in MiB.", flag=False),
-    Setting("keepalive_seconds", float, 15.0, "How long a stream may be silent before a keep-alive event is sent.", flag=False),
+    Setting("max_body_mb", int, 128, "Largest request body, after decompression, in MiB.", flag=False, least=1),
+    Setting("keepalive_seconds", float, 15.0, "How long a stream may be silent before a keep-alive event is sent.", flag=False, least=0.01),
     Setting("connect_seconds", float, 10.0, "How long connecting to the upstream may take.", flag=False),
     Setting("idle_seconds", float, 900.0, "How long the upstream may be silent, prefill included.", flag=False),
     Setting(
@@ -57,6 +61,8 @@ SETTINGS: tuple[Setting, ...] = (
 )
 BY_NAME = {setting.name: setting for setting in SETTINGS}
 REVIEW_MODEL = "codex-auto-review"
+_BOOLEANS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+_Status = Annotated[int, msgspec.Meta(ge=400, le=599)]
 
 
 class BadConfig(ValueError):
@@ -69,7 +75,7 @@ class FailureRow(msgspec.Struct, forbid_unknown_fields=True):
     name: str
     statuses: str = ""
     wording: str = ""
-    status: int | None = None
+    status: _Status | None = None
     code: str | None = None
     type: str | None = None
 
@@ -96,6 +102,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 
     host: str
     port: int
+    api: str
+    dialect: str
     upstreams: dict[str, UpstreamSettings]
     aliases: dict[str, str]
     failures: tuple[Row, ...]
@@ -138,12 +146,12 @@ def load(flags: Mapping[str, Any] | None = None, *, file: str = "", environ: Map
     return Config(**named, upstreams=upstreams, aliases=_shaped(written, "aliases", dict[str, str]), failures=_failures(written))
 
 
-def dialect(settings: UpstreamSettings, preset: Dialect) -> Dialect:
+def dialect(settings: UpstreamSettings, preset: Dialect, name: str = "…") -> Dialect:
     """The preset with the fields that this upstream sets otherwise."""
     return msgspec.structs.replace(
         preset,
-        chat=_overridden(preset.chat, settings.chat, "chat"),
-        responses=_overridden(preset.responses, settings.responses, "responses"),
+        chat=_overridden(preset.chat, settings.chat, f"{name}.chat"),
+        responses=_overridden(preset.responses, settings.responses, f"{name}.responses"),
     )
 
 
@@ -153,7 +161,7 @@ def _overridden(rules: Rules, changes: dict[str, Any], where: str) -> Rules:
     try:
         return msgspec.convert(msgspec.to_builtins(rules) | changes, type(rules))
     except msgspec.ValidationError as wrong:
-        raise BadConfig(f"[upstreams.….{where}]: {wrong}") from None
+        raise BadConfig(f"[upstreams.{where}]: {wrong}") from None
 
 
 def _read_file(named: str, environ: Mapping[str, str]) -> dict[str, Any]:
@@ -184,11 +192,9 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _parsed(setting: Setting, text: str, where: str) -> Any:
-    if setting.type is bool:
-        return text.lower() in ("1", "true", "yes", "on")
     try:
-        return setting.type(text)
-    except ValueError:
+        return _BOOLEANS[text.lower()] if setting.type is bool else setting.type(text)
+    except (ValueError, KeyError):
         raise BadConfig(f"{where}: expected {setting.type.__name__}, got {text!r}") from None
 
 
@@ -196,27 +202,48 @@ def _check(setting: Setting, value: Any) -> None:
     fits = isinstance(value, setting.type) or (setting.type is float and isinstance(value, int))
     if not fits or (isinstance(value, bool) and setting.type is not bool):
         raise BadConfig(f"{setting.name}: expected {setting.type.__name__}, got {value!r}")
+    if isinstance(value, int | float) and not setting.least <= value <= setting.most:
+        raise BadConfig(f"{setting.name}: expected {setting.least:g} to {setting.most:g}, got {value!r}")
     if setting.choices and value not in setting.choices:
         raise BadConfig(f"{setting.name}: expected one of {', '.join(filter(None, setting.choices))}, got {value!r}")
 
 
 def _upstreams(written: dict[str, Any], settings: dict[str, Any]) -> dict[str, UpstreamSettings]:
     found = _shaped(written, "upstreams", dict[str, UpstreamSettings])
+    given = [name for name in ("api", "dialect", "upstream_key_env") if settings[name] != BY_NAME[name].default]
+    if given and not settings["upstream"] and (found or "upstream_key_env" in given):
+        raise BadConfig(f"{', '.join(given)}: this is of 'upstream', which is not set; those in the file have it in [upstreams.NAME]")
     if settings["upstream"]:
         own = UpstreamSettings(
             url=settings["upstream"], api=settings["api"], dialect=settings["dialect"], key_env=settings["upstream_key_env"]
         )
         found = {"upstream": own, **found}
     for name, one in found.items():
-        if not one.url.startswith(("http://", "https://")):
-            raise BadConfig(f"upstream {name}: the URL must begin with http:// or https://, got {one.url!r}")
-        if one.api not in BY_NAME["api"].choices or one.dialect not in BY_NAME["dialect"].choices:
-            raise BadConfig(f"upstream {name}: unknown api {one.api!r} or dialect {one.dialect!r}")
+        _check_upstream(name, one)
     return found
 
 
+def _check_upstream(name: str, one: UpstreamSettings) -> None:
+    try:
+        at = urlsplit(one.url)
+        is_url = at.scheme in ("http", "https") and bool(at.hostname) and at.port != 0
+    except ValueError:
+        is_url = False
+    if not is_url:
+        raise BadConfig(f"upstream {name}: the URL must be like http://HOST:PORT/v1, got {one.url!r}")
+    if one.api not in BY_NAME["api"].choices or one.dialect not in BY_NAME["dialect"].choices:
+        raise BadConfig(f"upstream {name}: unknown api {one.api!r} or dialect {one.dialect!r}")
+    dialect(one, DIALECTS["chat"], name)
+
+
 def _failures(written: dict[str, Any]) -> tuple[Row, ...]:
-    return tuple(one.row() for one in _shaped(written, "failures", list[FailureRow], empty=[]))
+    rows: list[Row] = []
+    for one in _shaped(written, "failures", list[FailureRow], empty=[]):
+        try:
+            rows.append(one.row())
+        except (ValueError, re.error) as bad:
+            raise BadConfig(f"[[failures]] {one.name}: {bad}") from None
+    return tuple(rows)
 
 
 def _shaped(written: dict[str, Any], name: str, shape: Any, *, empty: Any = None) -> Any:
