@@ -8,9 +8,9 @@ import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 import aiohttp
-from multidict import CIMultiDictProxy
 
 from antiphon import __version__
 from antiphon.protocol import failures
@@ -18,6 +18,8 @@ from antiphon.protocol.errors import UpstreamError
 
 WHOLE_LIMIT = 256 * 1024 * 1024
 """The most bytes of an answer that is not a stream."""
+SHORTEST_KEY = 8
+"""A shorter one may be a word like any other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +33,12 @@ class Limits:
 class Answer:
     """An answer under way: status and headers are here, the body is to be read."""
 
-    def __init__(self, response: aiohttp.ClientResponse) -> None:
+    def __init__(self, response: aiohttp.ClientResponse, told: "_Told", key: bytes = b"") -> None:
         self._response = response
+        self._told = told
+        self._key = key
         self.status = response.status
-        self.headers: CIMultiDictProxy[str] = response.headers
+        self.headers = {name.lower(): value.encode("latin-1", "replace").decode("latin-1") for name, value in response.headers.items()}
 
     @property
     def is_stream(self) -> bool:
@@ -43,7 +47,7 @@ class Answer:
 
     async def some(self) -> bytes:
         """The next bytes, as they arrive; empty at the end."""
-        with _Told():
+        with self._told:
             return await self._response.content.readany()
 
     async def all(self) -> bytes:
@@ -54,8 +58,13 @@ class Answer:
             pieces.append(piece)
             size += len(piece)
             if size > WHOLE_LIMIT:
-                raise UpstreamError(failures.unreachable(f"the model server's answer is larger than {WHOLE_LIMIT} bytes"))
+                raise UpstreamError(failures.ended_early(f"the answer of the {self._told.place} is larger than {WHOLE_LIMIT} bytes"))
         return b"".join(pieces)
+
+    async def refusal(self) -> bytes:
+        """The body of an answer that is no success, without the key that some servers repeat in it."""
+        body = await self.all()
+        return body.replace(self._key, b"[key]") if len(self._key) >= SHORTEST_KEY else body
 
 
 class Client:
@@ -63,6 +72,9 @@ class Client:
 
     def __init__(self, base: str, *, key: str = "", headers: Mapping[str, str] | None = None, limits: Limits | None = None) -> None:
         self.base = base
+        self.place = f"model server at {urlsplit(base).netloc.rpartition('@')[2]}"
+        self._told = _Told(self.place)
+        self._key = key.encode()
         limits = limits or Limits()
         own = {"User-Agent": f"antiphon/{__version__}", **(headers or {})}
         if key:
@@ -83,18 +95,18 @@ class Client:
     @asynccontextmanager
     async def post(self, path: str, body: bytes, headers: Mapping[str, str]) -> AsyncGenerator[Answer]:
         """Sends a request; the answer may be read until the block ends, whichever way it ends."""
-        with _Told():
+        with self._told:
             response = await self._session.post(f"{self.base}{path}", data=body, headers=headers, allow_redirects=False)
         try:
-            yield Answer(response)
+            yield Answer(response, self._told, self._key)
         finally:
             response.close()
 
     async def get(self, url: str, *, seconds: float) -> tuple[int, bytes]:
         """A small answer, within a time."""
-        with _Told():
+        with self._told:
             async with asyncio.timeout(seconds), self._session.get(url, allow_redirects=False) as response:
-                return response.status, await response.content.read(WHOLE_LIMIT)
+                return response.status, await Answer(response, self._told).all()
 
 
 _BROKEN: dict[type[BaseException], str] = {
@@ -105,17 +117,20 @@ _BROKEN: dict[type[BaseException], str] = {
 
 
 class _Told:
-    """Turns what aiohttp raises into an `UpstreamError`."""
+    """Turns what aiohttp raises into an `UpstreamError` that names the server."""
+
+    def __init__(self, place: str) -> None:
+        self.place = place
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         if isinstance(error, TimeoutError):
-            raise UpstreamError(failures.timed_out("the model server did not answer in time")) from None
+            raise UpstreamError(failures.timed_out(f"the {self.place} did not answer in time")) from None
         if isinstance(error, aiohttp.ClientConnectorError):
-            raise UpstreamError(failures.unreachable(f"the model server cannot be reached: {error.strerror or error}")) from None
+            raise UpstreamError(failures.unreachable(f"the {self.place} cannot be reached: {error.strerror or error}")) from None
         if isinstance(error, aiohttp.ClientError | OSError):
             raise UpstreamError(
-                failures.ended_early(f"the model server broke off its answer ({_BROKEN.get(type(error), 'connection lost')})")
+                failures.ended_early(f"the {self.place} broke off its answer ({_BROKEN.get(type(error), 'connection lost')})")
             ) from None

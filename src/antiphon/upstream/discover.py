@@ -1,6 +1,7 @@
 """Looks for model servers on this machine, on the ports they use when nobody says otherwise."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from antiphon.protocol.errors import UpstreamError
@@ -19,9 +20,9 @@ class Place(NamedTuple):
 PLACES = (Place(8080, "llama.cpp"), Place(8000, "vLLM"), Place(11434, "Ollama"), Place(1234, "LM Studio"), Place(30000, "SGLang"))
 
 
-async def discover(*, not_port: int) -> tuple[Place, str] | None:
+async def discover(*, not_port: int, places: Sequence[Place] = PLACES) -> tuple[Place, str] | None:
     """The first place where a model server answers, with its URL."""
-    places = [place for place in PLACES if place.port != not_port]
+    places = [place for place in places if place.port != not_port]
     found = await asyncio.gather(*(_answers(place) for place in places))
     return next(((place, url) for place, url in zip(places, found, strict=True) if url), None)
 

@@ -6,6 +6,7 @@ A server that is down at start is no reason not to start: it is asked again at t
 import asyncio
 import time
 from collections.abc import Callable, Mapping
+from math import inf
 from urllib.parse import urlsplit
 
 from antiphon import config
@@ -19,6 +20,8 @@ from antiphon.upstream.select import Route, select
 
 FRESH_SECONDS = 60.0
 """How long an upstream's model list is believed."""
+READY_SECONDS = 1.0
+"""How long it is believed that an upstream answers."""
 
 
 class Upstream:
@@ -48,18 +51,18 @@ class Upstream:
         """The models it listed when it was asked last."""
         return [] if self._probed is None else self._probed.models
 
-    async def known(self, *, fresh: bool = False, clock: Callable[[], float] = time.monotonic) -> "Upstream":
-        """This upstream, once it is known what it is; with `fresh`, also what it serves now."""
-        if self._is_known(fresh=fresh, now=clock()):
+    async def known(self, *, age: float = inf, clock: Callable[[], float] = time.monotonic) -> "Upstream":
+        """This upstream, once it is known what it is; what is older than `age` seconds is asked again."""
+        if self._is_known(age, clock()):
             return self
         async with self._asking:
-            if not self._is_known(fresh=fresh, now=clock()):
+            if not self._is_known(age, clock()):
                 self._probed = await probe(self.client, api=self.settings.api, dialect=self.settings.dialect)
                 self._asked = clock()
         return self
 
-    def _is_known(self, *, fresh: bool, now: float) -> bool:
-        return self._probed is not None and not (fresh and now - self._asked > FRESH_SECONDS)
+    def _is_known(self, age: float, now: float) -> bool:
+        return self._probed is not None and now - self._asked <= age
 
 
 class Pool:
@@ -69,7 +72,7 @@ class Pool:
         limits = Limits(settings.connect_seconds, settings.idle_seconds)
         self._settings = settings
         self.upstreams = {
-            name: Upstream(name, one, key=environ.get(one.key_env, "") if one.key_env else "", limits=limits)
+            name: Upstream(name, one, key=environ.get(one.key_env, "").strip() if one.key_env else "", limits=limits)
             for name, one in settings.upstreams.items()
         }
 
@@ -88,13 +91,13 @@ class Pool:
 
     async def models(self) -> list[Model]:
         """What all upstreams that can be reached serve."""
-        await asyncio.gather(*(self._try(upstream) for upstream in self.upstreams.values()))
+        await asyncio.gather(*(self._try(upstream, FRESH_SECONDS) for upstream in self.upstreams.values()))
         return [model for upstream in self.upstreams.values() for model in upstream.models]
 
     async def reachable(self) -> dict[str, bool]:
         """Which upstreams answer."""
         names = list(self.upstreams)
-        answers = await asyncio.gather(*(self._try(self.upstreams[name]) for name in names))
+        answers = await asyncio.gather(*(self._try(self.upstreams[name], READY_SECONDS) for name in names))
         return dict(zip(names, answers, strict=True))
 
     def _select(self, model: str) -> Route:
@@ -102,9 +105,9 @@ class Pool:
         return select(model, aliases=self._settings.aliases, served=served, review_model=self._settings.review_model)
 
     @staticmethod
-    async def _try(upstream: Upstream) -> bool:
+    async def _try(upstream: Upstream, age: float) -> bool:
         try:
-            await upstream.known(fresh=True)
+            await upstream.known(age=age)
         except UpstreamError:
             return False
         return True

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from antiphon import catalogue
 from antiphon.catalogue import Known, Model
-from antiphon.protocol import json
+from antiphon.protocol import failures, json
 from antiphon.protocol.errors import UpstreamError
 from antiphon.translation.dialect import DIALECTS, Dialect
 from antiphon.upstream.client import Client
@@ -41,7 +41,7 @@ async def probe(client: Client, *, api: str, dialect: str) -> Probed:
 
 def _recognised(base: str, entries: list[Any], props: dict[str, Any]) -> str:
     """The dialect that a server gives itself away by; empty where it does not."""
-    owners = {json.an_object(entry).get("owned_by") for entry in entries}
+    owners = [json.an_object(entry).get("owned_by") for entry in entries]  # a list: it may be of any type
     if "llamacpp" in owners or "default_generation_settings" in props:
         return "llama.cpp"
     if "vllm" in owners:
@@ -61,8 +61,11 @@ async def _api(client: Client, kind: Dialect | None) -> str:
     """The API to speak: the kind's own preference, or Responses where the server has such a route."""
     if kind is not None and kind.prefers == "chat":
         return "chat"
-    async with asyncio.timeout(SECONDS), client.post("/responses", b"{}", {"content-type": "application/json"}) as answer:
-        return "chat" if answer.status in NO_SUCH_ROUTE else "responses"
+    try:
+        async with asyncio.timeout(SECONDS), client.post("/responses", b"{}", {"content-type": "application/json"}) as answer:
+            return "chat" if answer.status in NO_SUCH_ROUTE else "responses"
+    except TimeoutError:
+        raise UpstreamError(failures.timed_out(f"{client.place} did not say which API it has")) from None
 
 
 async def _get(client: Client, path: str, *, root: bool = False) -> dict[str, Any]:
