@@ -30,6 +30,8 @@ class _Decompressor(Protocol):
     def decompress(self, data: bytes, max_length: int, /) -> bytes: ...
     @property
     def eof(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
 
 
 _DECOMPRESSORS: dict[str, Callable[[], Any]] = {
@@ -98,4 +100,6 @@ def _decompressed(body: bytes, encoding: str, limit: int) -> bytes:
         raise TooLarge(f"The body is larger than {limit} bytes when decompressed ('max_body_mb').")
     if not machine.eof:
         raise InvalidRequest(f"The {encoding} body is cut off.", code="invalid_encoding")
+    if machine.unused_data:  # more of it may follow, and would be lost
+        raise InvalidRequest(f"The body goes on behind the end of its {encoding} data.", code="invalid_encoding")
     return plain

@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 from antiphon.http import bodies, problems
 from antiphon.http.gateway import Gateway
 from antiphon.observe import log
-from antiphon.protocol import notes, request
+from antiphon.protocol import failures, notes, request, sse
 from antiphon.protocol.errors import AntiphonError, GatewayError, InvalidRequest, UpstreamError
 from antiphon.protocol.event_views import Event, Run
 from antiphon.stages.numbering import Numbering
@@ -88,14 +88,15 @@ class Exchange:
             await self._answer(problems.answer(error.failure, self._told))
         except RecursionError:
             await self._answer(problems.answer(InvalidRequest("The body is nested too deeply.", code="invalid_json").failure, self._told))
+        except Exception:  # noqa: BLE001 - whatever it is, the client is told in the form that it can read
+            await self._answer(problems.answer(_own_fault().failure, self._told))
         finally:
             self._record.write()
 
     async def _whole(self, turn: Turn, upstream: Upstream) -> None:
         async with upstream.client.post(turn.path, turn.body, self._sent_headers(turn)) as answer:
-            body = await answer.all()
-            self._check(turn, answer, body)
-            response = turn.whole(body)
+            await self._check(turn, answer)
+            response = turn.whole(await answer.all())
             self._tell(turn, answer)
         self._record.status = 200
         await self._answer(Response(bytes(response), headers=self._told, media_type="application/json"))
@@ -111,8 +112,7 @@ class Exchange:
         except AntiphonError as error:
             failed = error
         except Exception:  # noqa: BLE001 - a stream under way must still be told its end
-            log.LOGGER.exception("a stream broke inside the gateway")
-            failed = GatewayError("the gateway itself failed; its log says how")
+            failed = _own_fault()
         finally:
             keeper.stop()
         self._record.notes += stream.answer.notes
@@ -126,21 +126,20 @@ class Exchange:
 
     async def _pump(self, turn: Turn, upstream: Upstream, stream: "Stream") -> None:
         async with upstream.client.post(turn.path, turn.body, self._sent_headers(turn)) as answer:
-            if answer.status >= 300:
-                self._check(turn, answer, await answer.all())
+            await self._check(turn, answer)
             self._tell(turn, answer)
             if not answer.is_stream:
                 await stream.send_whole(await answer.all())
                 return
             while piece := await answer.some():
-                await stream.send(stream.answer.feed(piece))
+                await stream.feed(piece)
                 if stream.answer.ended:
                     return
             await stream.send(stream.answer.close())
 
-    def _check(self, turn: Turn, answer: Answer, body: bytes) -> None:
+    async def _check(self, turn: Turn, answer: Answer) -> None:
         if answer.status >= 300:
-            raise UpstreamError(turn.failure(answer.status, body, retry_after=answer.headers.get("retry-after")))
+            raise UpstreamError(turn.failure(answer.status, await answer.refusal(), retry_after=answer.headers.get("retry-after")))
 
     def _sent_headers(self, turn: Turn) -> dict[str, str]:
         """The headers for the upstream: ours, and those of the client's that its dialect lets through."""
@@ -150,8 +149,8 @@ class Exchange:
     def _tell(self, turn: Turn, answer: Answer) -> None:
         """The upstream's headers that the client should see. `openai-model` is none of them: Codex warns of it."""
         for name, value in answer.headers.items():
-            if name.lower().startswith(turn.rules.answers):
-                self._told[name.lower()] = value
+            if name.startswith(turn.rules.answers):
+                self._told[name] = value
 
     async def start(self) -> None:
         """The head of a stream."""
@@ -168,7 +167,7 @@ class Exchange:
                 {
                     "type": "http.response.start",
                     "status": 200,
-                    "headers": [(k.encode(), v.encode("latin-1", "replace")) for k, v in head.items()],
+                    "headers": [(k.encode(), v.encode("latin-1")) for k, v in head.items()],
                 }
             )
 
@@ -218,6 +217,14 @@ class Stream:
         if events:
             await self._exchange.write(self._pipeline.feed([*self._begin(), *events]))
 
+    async def feed(self, piece: bytes) -> None:
+        """What these bytes of the upstream's become goes to the client."""
+        try:
+            events = self.answer.feed(piece)
+        except sse.TooLong as bad:
+            raise UpstreamError(failures.ended_early(f"the model server's stream cannot be read: {bad}")) from None
+        await self.send(events)
+
     async def send_whole(self, body: bytes) -> None:
         """An upstream that did not stream although it was asked to."""
         await self.send(self.answer.whole(body))
@@ -227,7 +234,9 @@ class Stream:
         if not self._begun and begins:
             await self._exchange.write(self._pipeline.feed(self._begin()))
         elif self._begun and (event := self.answer.still_there()) is not None:
-            await self._exchange.write_keep_alive(event)
+            for shown in self._pipeline.feed([event]):
+                assert isinstance(shown, Event)
+                await self._exchange.write_keep_alive(shown)
 
     def _begin(self) -> list[Event]:
         if self._begun:
@@ -259,6 +268,12 @@ class _Keeper:
             self._sending = self._group.create_task(self._send())
             quiet = 0.0
         self._timer = self._loop.call_later(self._seconds - quiet, self._look)
+
+
+def _own_fault() -> GatewayError:
+    """Called where an error is handled that nobody foresaw."""
+    log.LOGGER.exception("a request broke inside the gateway")
+    return GatewayError("the gateway itself failed; its log says how")
 
 
 async def _nothing() -> dict[str, str]:
