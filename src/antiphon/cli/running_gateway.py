@@ -32,17 +32,17 @@ def address(host: str, port: int) -> str:
 def is_running(url: str) -> bool:
     """Whether a gateway answers there, and is Antiphon."""
     try:
-        return fetch(url, "/version").text("name") == "antiphon" and fetch(url, "/health").text("status") is not None
+        return fetch(url, "/version", within=3).text("name") == "antiphon" and fetch(url, "/health", within=3).text("status") is not None
     except NoGateway:
         return False
 
 
-def fetch(url: str, path: str) -> Document:
-    """The JSON object at that path. No proxy is asked: a gateway is on this machine or named by its own address."""
+def fetch(url: str, path: str, *, within: float = 20) -> Document:
+    """The JSON object at that path, each part within so many seconds. No proxy is asked: a gateway is on this machine or named by its own address."""
     at = urlsplit(url)
     kind = http.client.HTTPSConnection if at.scheme == "https" else http.client.HTTPConnection
     try:
-        connection = kind(at.hostname or "", at.port, timeout=20)
+        connection = kind(at.hostname or "", at.port, timeout=within)
         try:
             connection.request("GET", f"{at.path.rstrip('/')}{path}")
             response = connection.getresponse()

@@ -26,7 +26,7 @@ SAID = re.compile(rb"\{.*\}")
 
 NOT_INSTALLED = (
     "The embedded model needs llama.cpp, which is not installed here: pip install 'antiphon[local]'. Its wheels are for Linux (glibc; x86-64, "
-    "arm64), macOS and Windows (x86-64). Elsewhere run any model server and name it: antiphon serve --upstream URL."
+    "arm64), macOS 13 and later, and Windows (x86-64). Elsewhere run any model server and name it: antiphon serve --upstream URL."
 )
 
 
