@@ -76,25 +76,39 @@ _CONTEXT = "|".join(
     (
         r"context_length_exceeded|exceed_context_size|context_window_exceeded|ContextWindowExceeded",
         r"maximum context length",  # OpenAI, vLLM, DeepSeek, OpenRouter, SGLang
-        r"exceeds? the (available |model'?s? )?(maximum )?context (size|length|window)",  # llama.cpp, Ollama, MLC
+        r"exceed(s|ed)? (the )?(available |model'?s? |max(imum)? )*context (size|length|window|limit)",  # llama.cpp, Ollama, Anthropic
         r"longer than the (maximum model length|model'?s context)",  # vLLM, SGLang
-        r"context (length|window|size) (of only|exceeded|overflow)|context the overflows",  # LM Studio
-        r"greater than the context length",  # LM Studio
-        r"too long for (the )?(requested )?model|(prompt|input|request) is too long",  # Bedrock, Anthropic-shaped
+        r"\b(prompt|prompt_tokens|context|input)\b.{0,60}\bmax_(model|seq)_len\b",  # vLLM, TabbyAPI, SiliconFlow
+        r"context (length|window|size) (of only|(has been )?exceeded|exceeds|overflow)|context the overflows",  # LM Studio, llama.cpp, MiniMax
+        r"greater than the context length|reached context length",  # LM Studio
+        r"too long for (the )?(requested )?model|(prompt|input|request) is too long",  # Bedrock, Anthropic
+        r"prompt( tokens)? too long|max(imum)? prompt length",  # Ollama, Baidu, xAI
         r"prompt exceeds max(imum)? length|exceeded model token limit",  # GLM, Kimi
-        r"range of input length should be|input length should be",  # Qwen's own service
-        r"reduce the length of (the|your) (messages|prompt|input)",  # Groq-like
+        r"input length should be|input length \d+ exceeds the maximum length|exceed max message tokens",  # Qwen's own service, Doubao
+        r"reduce the length of (the|your) (messages|prompt|input)",  # Groq, Cerebras
         r"too large for model with \d+ maximum context",  # Mistral
-        r"input token count.{0,40}exceeds|inputs? tokens.{0,40}must be <=",  # Gemini-shaped, TGI
+        r"input token count.{0,40}exceeds|inputs?`? tokens.{0,40}must be <=|inputs`? must have less than",  # Gemini, TGI
+        r"prompt token count.{0,40}exceeds|model_max_prompt_tokens_exceeded",  # GitHub Copilot
+        r"tokens (in the prompt )?(\d+ )?cannot exceed|number of input tokens exceeds",  # Cohere, watsonx, Bedrock
         r"exceeds? (the )?(maximum|max) (input|prompt|sequence|number of input tokens)[ _]?(length)?",  # TensorRT-LLM
         r"requested tokens?.{0,40}exceed.{0,20}context",  # llama-cpp-python
     )
 )
-_MODEL = (
-    r"model_not_found|model[ _]not[ _](found|exist)|unknown model|no such model|not found the model|invalid model (name|id)"
-    r"|model\s+['\"`]?[^\s'\"`]+['\"`]?\s+(was |is )?(does not exist|not found|not loaded|not available)|model .{0,120}does not exist|not a valid model"
+_MODEL = "|".join(
+    (
+        r"model_not_(found|available|supported)|invalid_model\b|DeploymentNotFound",
+        r"model[ _](does |was |is )?not[ _](found|exist)|(unknown|no such|not found the|unable to access) model",
+        r"model:? (with id |named )?(['\"`][^'\"`]{1,120}['\"`]|[^\s'\"`]+) (was |is )?(does not exist|not found|not loaded|not available)",
+        r"invalid model( name| id|:)|not a valid model|model identifier is invalid|'\S+' model is not supported|no models? loaded",
+        r"no endpoints found for|models/\S+ is not found|not_found_error\s+model: |模型不存在",  # OpenRouter, Gemini, Anthropic, GLM
+    )
 )
-_QUOTA = r"insufficient_quota|insufficient balance|insufficient credits|exceeded your current quota|billing.{0,20}limit"
+_QUOTA = (
+    r"insufficient_quota|insufficient balance|insufficient credits|exceeded[ _](your )?current[ _]quota|billing.{0,20}limit"
+    r"|credit balance is too low|(have any|all available) credits|spending limit"
+)
+_ECHO = re.compile(r"""['"]input['"]\s*:.*""", re.DOTALL)
+"""Where pydantic's errors begin to quote the request: what a user wrote is not the server's wording."""
 
 _INVALID = "invalid_request_error"
 
@@ -129,7 +143,7 @@ GARBLED = "upstream_sent_garbage"
 def explain(status: int, body: bytes, *, retry_after: str | None = None, rows: Iterable[Row] = ()) -> Failure:
     """What an upstream's answer with a failing status means for the client."""
     own = _own(status, body)
-    words = f"{own.type} {own.code or ''} {own.message}"
+    words = f"{own.type} {own.code or ''} {_ECHO.sub('', own.message)}"
     for candidate in (*rows, *ROWS):
         if candidate.fits(status, words):
             own = _apply(candidate, own)
@@ -173,6 +187,8 @@ def _own(status: int, body: bytes) -> Failure:
     """The failure as the upstream itself tells it; servers spell it in half a dozen ways."""
     told = _error_object(body)
     message = _first_text(told, "message", "detail", "error", "msg") or _plain(body) or f"the model server answered {status} without a word"
+    if raw := _first_text(json.an_object(told.get("metadata")), "raw"):  # OpenRouter: what the server behind it said
+        message = f"{message}: {raw}"
     kind = _first_text(told, "type") or TYPES.get(status, "server_error" if status >= 500 else "invalid_request_error")
     code = _first_text(told, "code")
     return Failure(status=status, message=message[:MESSAGE_LIMIT], code=code, type=kind, param=_first_text(told, "param"))
@@ -202,9 +218,9 @@ def _first_text(told: dict[str, Any], *names: str) -> str | None:
 def _plain(body: bytes) -> str:
     """The words of a body that is not JSON, such as a proxy's HTML page."""
     return " ".join(
-        re.sub(r"<(script|style).*?</\1>|<[^>]*>", " ", body.decode(errors="replace")[:20_000], flags=re.DOTALL | re.IGNORECASE).split()
+        re.sub(r"<(script|style).*?</\1>|<[^<>]*>", " ", body.decode(errors="replace")[:20_000], flags=re.DOTALL | re.IGNORECASE).split()
     )
 
 
 def _is_status(found: Any) -> bool:
-    return (isinstance(found, int) or (isinstance(found, str) and found.isdigit())) and 400 <= int(found) <= 599
+    return isinstance(found, int | str) and re.fullmatch("[45][0-9]{2}", str(found)) is not None
