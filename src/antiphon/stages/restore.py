@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Raw
 
 from antiphon.protocol import json, stream_rules
-from antiphon.protocol.document import Document
+from antiphon.protocol.document import ABSENT, Document
 from antiphon.protocol.event_views import Event
 from antiphon.tools import lowering
 from antiphon.tools.lowering import InputUnwrapper
@@ -53,6 +53,9 @@ class Restore:
         changes: dict[str, Any] = {
             name: value for name, value in self._echo.items() if bytes(response.members.get(name, b"")) != bytes(value)
         }
+        headers = response.document("headers") if "model" in self._echo else None
+        if headers is not None:  # Codex warns of a model that is not the one it asked for
+            changes["headers"] = headers.but(**{name: ABSENT for name in headers.members if name.lower() == "openai-model"})
         output = [Document(raw) for raw in response.elements("output")]
         raised = [self._raised(item) for item in output]
         if any(after is not before for after, before in zip(raised, output, strict=True)):
