@@ -88,7 +88,7 @@ def render(models: list[Model]) -> dict[str, Any]:
 
 
 def codex_entry(model: Model, *, priority: int) -> dict[str, Any]:
-    """What Codex needs to know of a model. Deferred tools and server-side search are off until Antiphon can do them."""
+    """What Codex needs to know of a model. Deferred tools are off: a small model calls better what it sees."""
     entry: dict[str, Any] = {
         "slug": model.id,
         "display_name": model.id,

@@ -57,6 +57,7 @@ SETTINGS: tuple[Setting, ...] = (
         "The model for Codex's approval review (codex-auto-review); empty: that name goes to the upstream as it is.",
         flag=False,
     ),
+    Setting("capture", bool, False, "Keep the body of unknown tools and items too, not only their shape.", flag=False),
     Setting("log_level", str, "info", "How much to log.", ("debug", "info", "warning", "error")),
 )
 BY_NAME = {setting.name: setting for setting in SETTINGS}
@@ -117,6 +118,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     connect_seconds: float
     idle_seconds: float
     review_model: str
+    capture: bool
     log_level: str
 
 

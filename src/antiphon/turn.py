@@ -83,7 +83,12 @@ class Turn:
         if self._target.api == "responses":
             return ResponsesAnswer(self.begun, rows=self._rows)
         manner, rules = self._manner, self._target.dialect.chat
-        return ChatAnswer(self.begun(), ChatManner(manner.new_id, manner.now, rules.reasoning, manner.length_cut, self._rows))
+        return ChatAnswer(
+            self.begun(),
+            ChatManner(
+                manner.new_id, manner.now, rules.reasoning, manner.length_cut, self._rows, rules.think_tags, self._translated.wanted
+            ),
+        )
 
     def pipeline(self) -> Pipeline:
         """The stages between that machine and the client."""

@@ -42,7 +42,6 @@ def test_a_namespace_is_flattened_in_its_place() -> None:
 
 LEFT_OUT = {
     "web search": ([{"type": "web_search", "external_web_access": True}], "tools[0]"),
-    "tool search": ([{"type": "tool_search", "execution": "client", "parameters": {}}], "tools[0]"),
     "an unknown kind": ([{"type": "teleport", "name": "there"}], "tools[0]"),
     "a namespace in a namespace": ([namespace("a", namespace("b", function("c")))], "tools[0].tools[0]"),
     "an unrunnable member": ([namespace("a", {"type": "web_search"})], "tools[0].tools[0]"),

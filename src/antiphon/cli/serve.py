@@ -87,6 +87,8 @@ def server(settings: Config, environ: Mapping[str, str]) -> "HttpServer":
     """The gateway, ready to listen. Call it inside the loop that it is to run in."""
     from antiphon.cli.http_server import HttpServer
     from antiphon.http.gateway import Gateway
+    from antiphon.observe import journal
+    from antiphon.observe.journal import Journal
     from antiphon.turn import Manner
     from antiphon.upstream.pool import Pool
 
@@ -98,7 +100,8 @@ def server(settings: Config, environ: Mapping[str, str]) -> "HttpServer":
         failures=settings.failures,
         retry_after_default=settings.retry_after_default,
     )
-    return HttpServer(Gateway(settings, Pool(settings, environ=environ), manner))
+    unknown = Journal(journal.path(config.data_folder(environ)), capture=settings.capture)
+    return HttpServer(Gateway(settings, Pool(settings, environ=environ), manner, unknown))
 
 
 async def _run(settings: Config, listening: socket.socket) -> None:

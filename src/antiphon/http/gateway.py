@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from antiphon.config import Config
+from antiphon.observe.journal import Journal
 from antiphon.turn import Manner
 from antiphon.upstream.pool import Pool
 
@@ -14,3 +15,4 @@ class Gateway:
     config: Config
     pool: Pool
     manner: Manner
+    journal: Journal

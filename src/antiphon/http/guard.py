@@ -26,12 +26,12 @@ class Guard:
         if refusal is None:
             await self._app(scope, receive, send)
         else:
-            await problems.answer(refusal.failure)(scope, receive, send)
+            await problems.answer(refusal.failure, {"connection": "close"})(scope, receive, send)
 
     def _refusal(self, scope: Scope) -> Forbidden | None:
-        headers = {name: value.decode("latin-1") for name, value in scope["headers"] if name in (b"host", b"origin", b"sec-fetch-site")}
-        host = headers.get(b"host", "")
-        if not self._is_own(_name_of(host)):
+        headers = {name: value.decode("latin-1") for name, value in scope["headers"] if name in (b"origin", b"sec-fetch-site")}
+        host, *others = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"] or [""]
+        if others or not self._is_own(_name_of(host)):
             return Forbidden(f"Host '{host[:100]}' is not this gateway's: use 127.0.0.1 or localhost.")
         origin = headers.get(b"origin")
         if origin is not None and origin.partition("://")[2] != host:

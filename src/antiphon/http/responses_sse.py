@@ -19,6 +19,7 @@ from antiphon.protocol import failures, notes, request, sse
 from antiphon.protocol.errors import AntiphonError, GatewayError, InvalidRequest, UpstreamError
 from antiphon.protocol.event_views import Event, Run
 from antiphon.stages.numbering import Numbering
+from antiphon.translation.unknowns import unknowns
 from antiphon.turn import Target, Turn
 from antiphon.upstream.client import Answer
 from antiphon.upstream.pool import Upstream
@@ -79,9 +80,9 @@ class Exchange:
             upstream, model = await self._gateway.pool.route(self._record.model)
             turn = Turn(document, view, Target(upstream.api, upstream.dialect, model), self._gateway.manner)
             turn.notes[:0] = mended
+            self._gateway.journal.add(unknowns(view), client=self.headers.get("user-agent", ""), now=self._gateway.manner.now())
             self._record.begin(upstream.name, upstream.api, turn.notes)
-            if (lost := notes.header(turn.notes)) is not None:
-                self._told[DROPPED] = lost
+            self._tell_losses(turn)
             await (self._stream(turn, upstream, group) if view.stream else self._whole(turn, upstream))
         except AntiphonError as error:
             self._record.failed(error.failure)
@@ -98,6 +99,7 @@ class Exchange:
             await self._check(turn, answer)
             response = turn.whole(await answer.all())
             self._tell(turn, answer)
+            self._tell_losses(turn)
         self._record.status = 200
         await self._answer(Response(bytes(response), headers=self._told, media_type="application/json"))
 
@@ -151,6 +153,10 @@ class Exchange:
         for name, value in answer.headers.items():
             if name.startswith(turn.rules.answers):
                 self._told[name] = value
+
+    def _tell_losses(self, turn: Turn) -> None:
+        if (lost := notes.header(turn.notes)) is not None:
+            self._told[DROPPED] = lost
 
     async def start(self) -> None:
         """The head of a stream."""

@@ -20,6 +20,8 @@ class Kind(StrEnum):
     """A tool travels under another name; the client sees its own again."""
     REPAIRED = "repaired"
     """Something was missing or broken, and was put right."""
+    MOVED = "moved"
+    """The prompt's beginning is another than before, and a prefix cache will miss."""
     UNKNOWN = "unknown"
     """A shape that no rule knows."""
     BROKEN = "broken"

@@ -13,8 +13,8 @@ from antiphon.protocol import json, stream_rules
 from antiphon.protocol.document import ABSENT, Document
 from antiphon.protocol.event_views import Event
 from antiphon.tools import lowering
-from antiphon.tools.lowering import InputUnwrapper
-from antiphon.tools.registry import Entry, Registry
+from antiphon.tools.lowering import InputUnwrapper, Streams
+from antiphon.tools.registry import Registry
 
 
 class Restore:
@@ -33,20 +33,22 @@ class Restore:
     def __init__(self, registry: Registry, echo: dict[str, Raw]) -> None:
         self._registry = registry
         self._echo = echo
-        self._open: dict[Any, tuple[Entry, InputUnwrapper]] = {}
+        self._open: dict[Any, tuple[Streams, InputUnwrapper]] = {}
 
     def feed(self, event: Event) -> Iterable[Event]:
         """One event, in the client's own words."""
         if event.type in stream_rules.WITH_RESPONSE:
             return [self._response(event)]
-        if event.type in (stream_rules.ITEM_ADDED, stream_rules.ITEM_DONE):
-            return [self._item(event)]
-        entry, unwrapper = self._open.get(event.get("output_index"), (None, None))
-        if entry is None or unwrapper is None:
-            return [event]
-        if entry.lowering is lowering.CUSTOM:
+        if event.type == stream_rules.ITEM_ADDED:
+            return self._added(event)
+        if event.type == stream_rules.ITEM_DONE:
+            return self._done(event)
+        streams, unwrapper = self._open.get(event.get("output_index"), (None, None))
+        if streams is Streams.INPUT and unwrapper is not None:
             return self._input(event, unwrapper)
-        return [event.but(name=entry.declared.name) if "name" in event else event]
+        if streams is None or unwrapper is None:
+            return [event]
+        return [] if streams is Streams.NOTHING else [self._named(event)]
 
     def response(self, response: Document) -> Document:
         """A response object that was not streamed."""
@@ -67,15 +69,52 @@ class Restore:
         restored = None if response is None else self.response(response)
         return event if restored is response else event.but(response=restored)
 
-    def _item(self, event: Event) -> Event:
+    def _added(self, event: Event) -> list[Event]:
+        """The beginning of a call. Whose call a dispatcher's is shows only at its end, and until then there is nothing to see."""
         item = event.document("item")
-        if item is None:
-            return event
-        entry = self._entry(item)
+        if item is None or item.text("type") != "function_call":
+            return [event]
+        name = item.text("name") or ""
+        entry = self._registry.entry(name)
+        if name == self._registry.dispatcher:
+            self._open[event.get("output_index")] = (Streams.NOTHING, InputUnwrapper())
+            return []
         if entry is None or entry.is_plain:
-            return event
-        self._open[event.get("output_index")] = (entry, InputUnwrapper())
-        return event.but(item=entry.lowering.raise_call(item, entry.declared))
+            return [event]
+        self._open[event.get("output_index")] = (entry.lowering.streams, InputUnwrapper())
+        return [event.but(item=self._registry.raised_call(item))]
+
+    def _done(self, event: Event) -> list[Event]:
+        item = event.document("item")
+        if item is None or item.text("type") != "function_call":
+            return [event]
+        raised = self._registry.raised_call(item)
+        done = event if raised is item else event.but(item=raised)
+        return [*self._beginning(done, raised), done] if item.text("name") == self._registry.dispatcher else [done]
+
+    @staticmethod
+    def _beginning(done: Event, item: Document) -> list[Event]:
+        """What a dispatched call's beginning would have been, now that it is known whose it is."""
+        changes: dict[str, Any] = {"status": "in_progress"} if "status" in item else {}
+        begun = item.but(**changes, **{name: "" for name in ("arguments", "input") if item.text(name) is not None})
+        places = {"item_id": item.members.get("id"), "output_index": done.members.get("output_index")}
+        events = [done.but(type=stream_rules.ITEM_ADDED, item=begun)]
+        if (text := item.text("arguments")) is not None:
+            events += [
+                Event.made(stream_rules.ARGUMENTS_DELTA, {**places, "delta": text}),
+                Event.made(stream_rules.ARGUMENTS_DONE, {**places, "name": item.text("name"), "arguments": text}),
+            ]
+        elif (text := item.text("input")) is not None:
+            events += [
+                Event.made(stream_rules.INPUT_DELTA, {**places, "delta": text}),
+                Event.made(stream_rules.INPUT_DONE, {**places, "input": text}),
+            ]
+        return events
+
+    def _named(self, event: Event) -> Event:
+        """Newer servers repeat the call's name when its arguments are whole."""
+        entry = self._registry.entry(event.text("name") or "")
+        return event if entry is None else event.but(name=entry.declared.name)
 
     def _input(self, event: Event, unwrapper: InputUnwrapper) -> list[Event]:
         """A piece of a freeform tool's text, or all of it."""
@@ -89,8 +128,4 @@ class Restore:
         return [] if piece is None else [Event.made(stream_rules.INPUT_DELTA, {**places, "delta": Raw(piece)})]
 
     def _raised(self, item: Document) -> Document:
-        entry = self._entry(item)
-        return item if entry is None or entry.is_plain else entry.lowering.raise_call(item, entry.declared)
-
-    def _entry(self, item: Document) -> Entry | None:
-        return self._registry.entry(item.text("name") or "") if item.text("type") == "function_call" else None
+        return self._registry.raised_call(item) if item.text("type") == "function_call" else item

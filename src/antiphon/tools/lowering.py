@@ -10,6 +10,7 @@ Not here: which dialect needs lowering (`translation.dialect`), names (`names`),
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from msgspec import Raw
@@ -24,6 +25,17 @@ INPUT = "input"
 _EMPTY_SCHEMA = Raw(b'{"type":"object","properties":{}}')
 
 
+class Streams(StrEnum):
+    """What a client sees while a call is being written."""
+
+    ARGUMENTS = "arguments"
+    """The arguments, piece by piece."""
+    INPUT = "input"
+    """The raw text out of them."""
+    NOTHING = "nothing"
+    """The call, when it is whole."""
+
+
 @dataclass(frozen=True, slots=True)
 class Lowering:
     """One row: a kind of tool, the item types of its call and output, and the four verbs."""
@@ -35,8 +47,12 @@ class Lowering:
     lower_call: Callable[[Document, str], Document]
     lower_output: Callable[[Document, str], Document]
     raise_call: Callable[[Document, Declaration], Document]
+    streams: Streams = Streams.ARGUMENTS
+    """What becomes of the pieces of a call's arguments."""
     loses: Callable[[Declaration], str | None] | None = None
     """What of such a tool does not survive, in words."""
+    named: str = ""
+    """The name of a kind of which there is only one; its declaration has none."""
 
 
 def _declare_function(declared: Declaration, name: str) -> Document:
@@ -140,16 +156,123 @@ def custom_input(arguments: str) -> str:
     return found if isinstance(found, str) else arguments
 
 
+def _declare_search(declared: Declaration, name: str) -> Document:
+    parameters = declared.document.members.get("parameters", _EMPTY_SCHEMA)
+    description = declared.document.text("description") or "Searches for tools by what they do."
+    return Document.of({"type": "function", "name": name, "description": description, "strict": False, "parameters": parameters})
+
+
+def _lower_search_call(item: Document, name: str) -> Document:
+    arguments = item.members.get("arguments", Raw(b"{}"))
+    text = json.text(arguments) if json.is_text(arguments) else bytes(arguments).decode()
+    return Document.of({"type": "function_call", "call_id": item.members.get("call_id"), "name": name, "arguments": text})
+
+
+def _lower_output(item: Document, where: str) -> Document:
+    """An output of any other kind: its call by `call_id`, or by the `id` that older clients have instead."""
+    body = item_views.output_body(item.members.get("output", Raw(b"")), f"{where}.output")
+    return Document.of({"type": "function_call_output", "call_id": item.text("call_id") or item.text("id"), "output": body})
+
+
+def _raise_search_call(item: Document, declared: Declaration) -> Document:
+    arguments = item.text("arguments") or "{}"
+    members = _raised_head("tool_search_call", item)
+    return Document.of({**members, "execution": "client", "arguments": an_object(arguments, otherwise="query")})
+
+
+def an_object(arguments: str, *, otherwise: str) -> Raw:
+    """Arguments as an object; text that is none becomes one with that text under a name."""
+    try:
+        if isinstance(json.value(arguments.encode()), dict):
+            return Raw(arguments.encode())
+    except ValueError:
+        pass
+    return Raw(json.encode({otherwise: arguments}))
+
+
+def _raised_head(type: str, item: Document) -> dict[str, Any]:
+    members: dict[str, Any] = {"type": type}
+    return members | {name: item.members[name] for name in ("id", "call_id", "status") if name in item}
+
+
+_STRINGS = {"type": "array", "items": {"type": "string"}}
+
+
+def _declare_local_shell(declared: Declaration, name: str) -> Document:
+    properties: dict[str, Any] = {
+        "command": {**_STRINGS, "description": "The program and its arguments."},
+        "working_directory": {"type": "string"},
+        "timeout_ms": {"type": "number"},
+    }
+    return _shell_function(name, "Runs a command on the user's machine and returns its output.", properties, "command")
+
+
+def _declare_shell(declared: Declaration, name: str) -> Document:
+    properties: dict[str, Any] = {
+        "commands": {**_STRINGS, "description": "Shell command lines, run one by one."},
+        "timeout_ms": {"type": "number"},
+    }
+    return _shell_function(name, "Runs shell commands and returns their output.", properties, "commands")
+
+
+def _shell_function(name: str, description: str, properties: dict[str, Any], required: str) -> Document:
+    schema = {"type": "object", "properties": properties, "required": [required]}
+    return Document.of({"type": "function", "name": name, "description": description, "strict": False, "parameters": schema})
+
+
+def _lower_action(item: Document, name: str) -> Document:
+    """A shell call: the action's members are the arguments."""
+    action = item.document("action") or Document(b"{}")
+    arguments = bytes(action.but(type=ABSENT)).decode()
+    return Document.of({"type": "function_call", "call_id": item.text("call_id") or item.text("id"), "name": name, "arguments": arguments})
+
+
+def _raise_local_shell(item: Document, declared: Declaration) -> Document:
+    action = Document(an_object(item.text("arguments") or "{}", otherwise="command"))
+    if (text := action.text("command")) is not None:
+        action = action.but(command=["bash", "-lc", text])
+    members = {"type": "exec", "env": Raw(b"{}"), **{name: spelled for name, spelled in action.members.items() if name != "type"}}
+    return Document.of({**_raised_head("local_shell_call", item), "action": members})
+
+
+def _raise_shell(item: Document, declared: Declaration) -> Document:
+    action = Document(an_object(item.text("arguments") or "{}", otherwise="commands"))
+    if (text := action.text("commands")) is not None:
+        action = action.but(commands=[text])
+    return Document.of({**_raised_head("shell_call", item), "action": action})
+
+
+def _lower_shell_output(item: Document, where: str) -> Document:
+    """A shell tool's output: a list of what each command wrote, or plain."""
+    pieces = item.elements("output")
+    if not pieces or not any(json.is_object(piece) and "stdout" in Document(piece) for piece in pieces):
+        return _lower_output(item, where)
+    text = "\n".join(bytes(piece).decode() for piece in pieces)
+    return Document.of({"type": "function_call_output", "call_id": item.text("call_id") or item.text("id"), "output": text})
+
+
 FUNCTION = Lowering(
     "function", "function_call", "function_call_output",
     _declare_function, _lower_function_call, _lower_function_output, _raise_function_call,
 )  # fmt: skip
 CUSTOM = Lowering(
     "custom", "custom_tool_call", "custom_tool_call_output",
-    _declare_custom, _lower_custom_call, _lower_custom_output, _raise_custom_call, _custom_loss,
+    _declare_custom, _lower_custom_call, _lower_custom_output, _raise_custom_call, Streams.INPUT, _custom_loss,
+)  # fmt: skip
+TOOL_SEARCH = Lowering(
+    "tool_search", "tool_search_call", "tool_search_output",
+    _declare_search, _lower_search_call, _lower_output, _raise_search_call, Streams.NOTHING, named="tool_search",
+)  # fmt: skip
+LOCAL_SHELL = Lowering(
+    "local_shell", "local_shell_call", "local_shell_call_output",
+    _declare_local_shell, _lower_action, _lower_output, _raise_local_shell, Streams.NOTHING, named="local_shell",
+)  # fmt: skip
+SHELL = Lowering(
+    "shell", "shell_call", "shell_call_output",
+    _declare_shell, _lower_action, _lower_shell_output, _raise_shell, Streams.NOTHING, named="shell",
 )  # fmt: skip
 
-ROWS: tuple[Lowering, ...] = (FUNCTION, CUSTOM)
+ROWS: tuple[Lowering, ...] = (FUNCTION, CUSTOM, TOOL_SEARCH, LOCAL_SHELL, SHELL)
 BY_KIND = {row.kind: row for row in ROWS}
 BY_CALL = {row.call: row for row in ROWS}
 BY_OUTPUT = {row.output: row for row in ROWS}

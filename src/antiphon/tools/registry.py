@@ -5,11 +5,11 @@ left out. Each is noted. Not here: how a kind is lowered (`lowering`), calls in 
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from antiphon.protocol.document import Document
 from antiphon.protocol.notes import Kind, Note
-from antiphon.tools import lowering, names
+from antiphon.tools import discovery, lowering, names
 from antiphon.tools.declaration import Declaration
 from antiphon.tools.lowering import Lowering
 from antiphon.tools.names import NameRules
@@ -30,17 +30,52 @@ class Entry:
         return self.lowering is lowering.FUNCTION and self.declared.namespace is None and self.declared.name == self.name
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Registry:
-    """Entries by upstream name, and names by (namespace, name)."""
+    """Entries by upstream name, and names by (namespace, name). What a tool search found comes in while the history is read."""
 
     rules: NameRules
     entries: dict[str, Entry] = field(default_factory=dict[str, Entry])
     names: dict[tuple[str | None, str], str] = field(default_factory=dict[tuple[str | None, str], str])
+    found: dict[str, Entry] = field(default_factory=dict[str, Entry])
+    dispatcher: str | None = None
+    """The name of the function through which found tools are called; None where there is none."""
 
     def entry(self, name: str) -> Entry | None:
         """Whose call this is, by its upstream name."""
-        return self.entries.get(name)
+        return self.entries.get(name) or self.found.get(name)
+
+    def find(self, declared: Iterable[Declaration]) -> list[Entry]:
+        """Takes in what a search found, and says what is there to call. A tool that is declared anyway stays what it is."""
+        shown: list[Entry] = []
+        for one in declared:
+            if one.kind not in lowering.BY_KIND or not one.name:
+                continue
+            name = self.upstream_name(one.namespace, one.name)
+            row = lowering.BY_KIND[one.kind]
+            entry = Entry(one, name, row, row.declare(one, name))
+            if one.key not in self.names:
+                self.names[one.key] = name
+                self.found[name] = entry
+            shown.append(entry)
+        return shown
+
+    def lowered_call(self, call: Document, row: Lowering, key: tuple[str | None, str]) -> Document:
+        """A past call by its upstream name; of a found tool, through the dispatcher."""
+        name = self.upstream_name(*key)
+        made = row.lower_call(call, name)
+        if self.dispatcher is None or name not in self.found:
+            return made
+        return made.but(name=self.dispatcher, arguments=discovery.dispatched(name, made.text("arguments") or "{}"))
+
+    def raised_call(self, call: Document) -> Document:
+        """A call of the model's as the client declared the tool."""
+        name = call.text("name") or ""
+        if name == self.dispatcher and (inner := discovery.undispatched(call.text("arguments") or "")) is not None:
+            name, arguments = inner
+            call = call.but(name=name, arguments=arguments)
+        entry = self.entry(name)
+        return call if entry is None or entry.is_plain else entry.lowering.raise_call(call, entry.declared)
 
     def upstream_name(self, namespace: str | None, name: str) -> str:
         """The name of a tool upstream, also of one that is no longer declared: history is renamed by the same rule."""
@@ -49,12 +84,17 @@ class Registry:
 
     @property
     def functions(self) -> list[Document]:
-        """The function tools for the upstream, in the client's order."""
-        return [entry.function for entry in self.entries.values()]
+        """The function tools that the client's own became."""
+        return [entry.function for entry in self.callable_entries]
+
+    @property
+    def callable_entries(self) -> list[Entry]:
+        """The tools that the upstream is told of by name, in the client's order: found ones too, where there is no dispatcher for them."""
+        return [*self.entries.values(), *(self.found.values() if self.dispatcher is None else ())]
 
 
-def build(declared: Iterable[Declaration], rules: NameRules) -> tuple[Registry, list[Note]]:
-    """The registry of one request."""
+def build(declared: Iterable[Declaration], rules: NameRules, *, dispatches: bool = True) -> tuple[Registry, list[Note]]:
+    """The registry of one request. `dispatches`: whether tools that a search finds are called through the dispatcher."""
     chosen, notes = _choose(declared)
     assigned = _assign(chosen, rules)
     registry = Registry(rules)
@@ -65,6 +105,8 @@ def build(declared: Iterable[Declaration], rules: NameRules) -> tuple[Registry, 
         registry.names[one.key] = name
         if name != one.name:
             notes.append(Note(Kind.RENAMED, one.where, f"known upstream as {name}"))
+        if row is lowering.TOOL_SEARCH and dispatches:
+            registry.dispatcher = discovery.DISPATCHER
         if row.loses is not None and (loss := row.loses(one)):
             notes.append(Note(Kind.CHANGED, one.where, loss))
     return registry, notes
@@ -73,8 +115,9 @@ def build(declared: Iterable[Declaration], rules: NameRules) -> tuple[Registry, 
 def _choose(declared: Iterable[Declaration]) -> tuple[list[Declaration], list[Note]]:
     chosen: dict[tuple[str | None, str], Declaration] = {}
     notes: list[Note] = []
-    for one in declared:
-        if one.kind not in lowering.BY_KIND:
+    for given in declared:
+        one = _named(given)
+        if one.kind not in lowering.BY_KIND or one.document.text("execution") == "server":
             notes.append(Note(Kind.DROPPED, one.where, f"nobody here runs {one.kind}"))
         elif not one.name:
             notes.append(Note(Kind.DROPPED, one.where, "a tool without a name"))
@@ -83,6 +126,12 @@ def _choose(declared: Iterable[Declaration]) -> tuple[list[Declaration], list[No
         else:
             chosen[one.key] = one
     return list(chosen.values()), notes
+
+
+def _named(declared: Declaration) -> Declaration:
+    """A declaration with a name: kinds of which there is only one have none of their own."""
+    row = lowering.BY_KIND.get(declared.kind)
+    return declared if declared.name or row is None or not row.named else replace(declared, name=row.named)
 
 
 def _assign(chosen: list[Declaration], rules: NameRules) -> dict[tuple[str | None, str], str]:

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Raw
 
 from antiphon.history.pairing import Pairing, paired
-from antiphon.protocol import json, request, response
+from antiphon.protocol import item_views, json, request, response
 from antiphon.protocol.document import Document
 from antiphon.protocol.notes import Kind, Note
 from antiphon.protocol.request import SettingsView
@@ -29,13 +29,24 @@ PATH = "/chat/completions"
 def translate(document: Document, rules: ChatRules) -> Translated:
     """The whole request. The model's name is the caller's business: an alias changes routing only."""
     settings = request.settings(document)
-    tools, notes = registry.build(declaration.read(settings.tools or []), NameRules(rules.name_limit))
+    tools, notes = registry.build(
+        [*declaration.read(settings.tools or []), *lowered.additional_tools(settings.input)],
+        NameRules(rules.name_limit),
+        dispatches=rules.found_tools == "dispatch",
+    )
     items = lowered.lower(request.items(settings.input), tools, notes)
     pairing = Pairing(rules.images_in_outputs, notes)
     body: dict[str, Any] = {"model": settings.model, "messages": messages(settings.instructions, paired(items, pairing), rules, notes)}
+    context = _Context(rules, tools, notes)
+    body |= _tools(context)
     for name in document.members:
-        body |= _field(name, document, settings, _Context(rules, tools, notes))
-    return Translated(PATH, Document.of(body), tools, notes)
+        body |= _field(name, document, settings, context)
+    return Translated(PATH, Document.of(body), tools, notes, wanted=_wanted(body.get("tool_choice")))
+
+
+def _wanted(choice: Any) -> str | None:
+    """The upstream name of the one tool that must be called."""
+    return json.an_object(json.an_object(choice).get("function")).get("name")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +102,9 @@ def _stream(settings: SettingsView, context: _Context) -> dict[str, Any]:
     return {"stream": True, **({"stream_options": {"include_usage": True}} if context.rules.stream_usage else {})}
 
 
-def _tools(settings: SettingsView, context: _Context) -> dict[str, Any]:
-    if not context.tools.entries:
-        return {}
+def _tools(context: _Context) -> dict[str, Any]:
     functions = lowered.functions(context.tools, context.rules.schema_drops, context.notes)
-    places = [entry.declared.where for entry in context.tools.entries.values()]
-    return {"tools": [_tool(function, where, context) for function, where in zip(functions, places, strict=True)]}
+    return {"tools": [_tool(function, where, context) for function, where in functions]} if functions else {}
 
 
 def _tool(function: Document, where: str, context: _Context) -> dict[str, Any]:
@@ -135,10 +143,22 @@ def _max_tokens(settings: SettingsView, context: _Context) -> dict[str, Any]:
 
 
 def _reasoning(settings: SettingsView, context: _Context) -> dict[str, Any]:
-    effort = settings.reasoning.effort if settings.reasoning is not None else None
+    effort = _effort(settings)
     if effort is None:
         return {}
     return {context.rules.effort: effort} if context.rules.effort else context.drop("reasoning.effort")
+
+
+def _effort(settings: SettingsView) -> str | None:
+    """The effort as it is now: a `configuration_update` in the input changes it from there on."""
+    effort = settings.reasoning.effort if settings.reasoning is not None else None
+    if b'"configuration_update"' not in memoryview(settings.input).tobytes():
+        return effort
+    for number, raw in enumerate(request.items(settings.input)):
+        view = item_views.read(raw, f"input[{number}]")
+        if isinstance(view, item_views.ConfigurationUpdate) and json.is_object(view.reasoning):
+            effort = Document(view.reasoning).text("effort") or effort
+    return effort
 
 
 def _text(settings: SettingsView, context: _Context) -> dict[str, Any]:
@@ -179,7 +199,7 @@ HANDLED: dict[str, _Mapper] = {
     "input": _nothing,
     "instructions": _nothing,
     "stream": _stream,
-    "tools": _tools,
+    "tools": _nothing,
     "tool_choice": _tool_choice,
     "parallel_tool_calls": _parallel,
     "max_output_tokens": _max_tokens,

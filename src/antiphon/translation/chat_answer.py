@@ -22,6 +22,7 @@ from antiphon.protocol.failures import Failure, Row
 from antiphon.protocol.notes import Kind, Note
 from antiphon.protocol.stream_builder import REASONING, REFUSAL, SUMMARY, TEXT, NewId, StreamBuilder
 from antiphon.translation.chat_calls import CallPiece, CallQueue
+from antiphon.translation.thinking import ThinkSplitter
 
 _NONE = Raw(b"")
 
@@ -92,6 +93,9 @@ class ChatManner:
     reasoning: tuple[str, ...] = ("reasoning_content", "reasoning")
     length_cut: str = "incomplete"
     rows: tuple[Row, ...] = ()
+    think_tags: bool = True
+    wanted: str | None = None
+    """The one tool that the client asked for by name."""
 
 
 class ChatAnswer:
@@ -104,6 +108,7 @@ class ChatAnswer:
         self._thoughts = SUMMARY if _wants_summary(response) else REASONING
         self._builder = StreamBuilder(response, new_id=manner.new_id)
         self._calls = CallQueue(self._builder, manner.new_id)
+        self._splitter = ThinkSplitter(looks=manner.think_tags)
         self._finish: str | None = None
         self._usage: Raw | None = None
         self.ended = False
@@ -187,12 +192,21 @@ class ChatAnswer:
                 events += self._speak(self._thoughts, piece)
                 break  # some servers say the same in two fields
         if _is_given(said.content):
-            events += self._speak(TEXT, said.content)
+            events += self._talk(said.content)
         if _is_given(said.refusal):
             events += self._speak(REFUSAL, said.refusal)
         for number, call in enumerate(said.tool_calls or ()):
             events += self._call(call, number if call.index is None else call.index)
         return events
+
+    def _talk(self, piece: Raw) -> list[Event]:
+        spelled = bytes(piece) if json.is_text(piece) else _text_of_parts(piece)
+        pieces = self._splitter.feed(spelled) if spelled != b'""' else []
+        return [event for thought, part in pieces for event in self._calls.speak(self._thoughts if thought else TEXT, part)]
+
+    def _rest(self) -> list[Event]:
+        """What the splitter still holds."""
+        return [event for thought, part in self._splitter.flush() for event in self._calls.speak(self._thoughts if thought else TEXT, part)]
 
     def _speak(self, channel: Any, piece: Raw) -> list[Event]:
         spelled = bytes(piece) if json.is_text(piece) else _text_of_parts(piece)
@@ -200,7 +214,7 @@ class ChatAnswer:
 
     def _call(self, call: _CallDelta, index: int) -> list[Event]:
         function = call.function or _Function()
-        return self._calls.feed(CallPiece(index, call.id, function.name, _spelled_arguments(function.arguments)))
+        return self._rest() + self._calls.feed(CallPiece(index, call.id, function.name, _spelled_arguments(function.arguments)))
 
     def _end(self) -> list[Event]:
         self.ended = True
@@ -214,7 +228,9 @@ class ChatAnswer:
             self.ended = False
             return self.fail(failures.ended_early(f"the model server gave up: finish_reason {self._finish}"))
         cut = outcome in ("max_output_tokens", "content_filter")
-        events = self._calls.finish(cut=cut)
+        events = [*self._rest(), *self._calls.finish(cut=cut)]
+        if self._manner.wanted is not None and self._manner.wanted not in self._calls.names:
+            self._notes.append(Note(Kind.CHANGED, "tool_choice", "the model server did not call the named tool"))
         if not cut or (outcome == "max_output_tokens" and self._manner.length_cut == "completed"):
             return [*events, *self._builder.complete(self._usage, now=self._manner.now())]
         return [*events, *self._builder.incomplete(outcome or "", self._usage)]

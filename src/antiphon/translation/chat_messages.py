@@ -16,6 +16,7 @@ from antiphon.protocol.document import Document
 from antiphon.protocol.item_views import Part
 from antiphon.protocol.notes import Kind, Note
 from antiphon.translation.dialect import ChatRules
+from antiphon.translation.thinking import CLOSE, OPEN
 
 TEXT_PARTS = frozenset({"input_text", "output_text", "text", "summary_text", "reasoning_text", "refusal"})
 _DETAILS = {"original": "high"}
@@ -127,8 +128,12 @@ class _Said:
             message["tool_calls"] = self.calls
         # Only what stands in this very message decides, so that a later turn never changes an earlier one.
         if rules.reasoning_back and self.calls and self.thoughts:
-            message[rules.reasoning_back] = "\n\n".join(self.thoughts)
+            message |= _thinking(rules.reasoning_back, "\n\n".join(self.thoughts), text)
         return message
+
+
+def _thinking(field: str, thoughts: str, text: str) -> dict[str, Any]:
+    return {"content": f"{OPEN}\n{thoughts}\n{CLOSE}\n\n{text}"} if field == OPEN else {field: thoughts}
 
 
 def _thoughts(item: Lowered) -> list[str]:

@@ -19,6 +19,8 @@ class ChatRules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     name_limit: int = 64
     """Longest tool name it takes."""
+    found_tools: str = "dispatch"
+    """How tools that a search found are called: through one function (`dispatch`), or declared with the others (`append`)."""
     max_tokens: str = "max_tokens"
     """Its name for the most tokens to write."""
     late_developer: str = "user"
@@ -41,8 +43,10 @@ class ChatRules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """The output formats it can be held to."""
     reasoning: tuple[str, ...] = ("reasoning_content", "reasoning")
     """Fields of a delta that hold what the model thinks."""
+    think_tags: bool = True
+    """Whether a text that begins with `<think>` holds the model's thoughts."""
     reasoning_back: str = ""
-    """The field in which it wants its own reasoning back; empty: none."""
+    """The field in which it wants its own reasoning back on turns with calls; `<think>`: inside the text; empty: not at all."""
     schema_drops: frozenset[str] = frozenset({"encrypted"})
     """Keywords of a tool's JSON schema that it does not know."""
     stream_usage: bool = True
@@ -58,6 +62,8 @@ class ResponsesRules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     """Whether the client's document goes on untouched."""
     name_limit: int = 64
     """Longest tool name it takes."""
+    found_tools: str = "dispatch"
+    """How tools that a search found are called: through one function (`dispatch`), or declared with the others (`append`)."""
     items: frozenset[str] = frozenset({"message", "reasoning", "function_call", "function_call_output"})
     """Item types it takes; calls of other kinds are lowered to these first."""
     fields_dropped: frozenset[str] = frozenset({"client_metadata"})

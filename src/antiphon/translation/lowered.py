@@ -4,7 +4,7 @@ Both APIs start from here: a Responses upstream gets the lowered items, a chat u
 is left out and told. Not here: order and pairing (`history.pairing`), what a request body looks like (`chat`, `responses`).
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, cast
 
 from msgspec import Raw
@@ -14,7 +14,8 @@ from antiphon.protocol import item_views, json
 from antiphon.protocol.document import Document
 from antiphon.protocol.item_views import CallOutput, CustomCall, FunctionCall, Message
 from antiphon.protocol.notes import Kind, Note
-from antiphon.tools import lowering
+from antiphon.tools import declaration, discovery, lowering
+from antiphon.tools.declaration import Declaration
 from antiphon.tools.registry import Registry
 
 
@@ -24,45 +25,130 @@ def lower(items: Iterable[Raw], registry: Registry, notes: list[Note], *, also: 
     for number, raw in enumerate(items):
         where = f"input[{number}]"
         view = item_views.read(raw, where)
+        type = item_views.kind(raw, where) if view is None else view.type
         one = None if view is None else _base(view, Document(raw), where, registry)
-        if one is None and (type := item_views.kind(raw, where)) in also:
-            one = Lowered(type, Document(raw), where)
         if one is not None:
             lowered.append(one)
-        else:
-            notes.append(Note(Kind.DROPPED, where, _reason(raw, where, known=view is not None)))
+        elif type in also:
+            lowered.append(Lowered(type, Document(raw), where))
+        elif type not in SILENT:
+            notes.append(Note(Kind.DROPPED, where, f"{type} has no form there" if view is not None else f"{type} is not known"))
     return lowered
 
 
-def _reason(raw: Raw, where: str, *, known: bool) -> str:
-    type = item_views.kind(raw, where)
-    return f"{type} has no form there" if known else f"{type} is not known"
+SILENT = frozenset({"additional_tools", "configuration_update", "ghost_snapshot"})
+"""Items that a model is never shown: their tools and settings are read elsewhere, and a snapshot is for the client alone."""
+
+
+def additional_tools(spelled: Raw) -> list[Declaration]:
+    """The tools that a request declares inside its input."""
+    if b'"additional_tools"' not in memoryview(spelled).tobytes() or not json.is_array(spelled):
+        return []
+    found: list[Declaration] = []
+    for number, raw in enumerate(json.elements(spelled)):
+        view = item_views.read(raw, f"input[{number}]")
+        if isinstance(view, item_views.AdditionalTools):
+            found += declaration.read(view.tools, f"input[{number}].tools")
+    return found
 
 
 def _base(view: item_views.Item, document: Document, where: str, registry: Registry) -> Lowered | None:
-    match view:
-        case Message():
-            return Lowered("message", document, where, role=view.role)
-        case FunctionCall() | CustomCall():
-            row = lowering.BY_CALL[view.type]
-            call = row.lower_call(document, registry.upstream_name(view.namespace, view.name))
-            return Lowered("function_call", call, where, call_id=view.call_id)
-        case CallOutput() if view.type in lowering.BY_OUTPUT:
-            output = lowering.BY_OUTPUT[view.type].lower_output(document, where)
-            return Lowered("function_call_output", output, where, call_id=view.call_id)
-        case item_views.Reasoning():
-            return Lowered("reasoning", document, where)
-        case _:
-            return None
+    form = _FORMS.get(type(view))
+    return None if form is None else form(view, document, where, registry)
 
 
-def functions(registry: Registry, keywords: frozenset[str], notes: list[Note]) -> list[Document]:
-    """The function tools for an upstream that does not know some keywords of a schema."""
-    made: list[Document] = []
-    for entry in registry.entries.values():
-        made.append(without_keywords(entry.function, keywords))
-        if made[-1] is not entry.function:
+def _said(view: Message, document: Document, where: str, registry: Registry) -> Lowered:
+    return Lowered("message", document, where, role=view.role)
+
+
+def _thought(view: item_views.Reasoning, document: Document, where: str, registry: Registry) -> Lowered:
+    return Lowered("reasoning", document, where)
+
+
+def _call(view: FunctionCall | CustomCall, document: Document, where: str, registry: Registry) -> Lowered:
+    call = registry.lowered_call(document, lowering.BY_CALL[view.type], (view.namespace or None, view.name))
+    return Lowered("function_call", call, where, call_id=view.call_id)
+
+
+def _only_one(view: item_views.Item, document: Document, where: str, registry: Registry) -> Lowered | None:
+    """A call of a kind of which there is only one tool."""
+    row = lowering.BY_CALL.get(view.type)
+    if row is None:
+        return None
+    call = registry.lowered_call(document, row, (None, row.named))
+    return Lowered("function_call", call, where, call_id=call.text("call_id"))
+
+
+def _output(view: CallOutput, document: Document, where: str, registry: Registry) -> Lowered | None:
+    row = lowering.BY_OUTPUT.get(view.type)
+    if row is None:
+        return None
+    output = row.lower_output(document, where)
+    return Lowered("function_call_output", output, where, call_id=output.text("call_id"))
+
+
+def _search_output(view: item_views.ToolSearchOutput, document: Document, where: str, registry: Registry) -> Lowered:
+    found = registry.find(declaration.read(view.tools, f"{where}.tools"))
+    body = Raw(discovery.found_text((entry.function for entry in found), registry.dispatcher))
+    output = Document.of({"type": "function_call_output", "call_id": view.call_id, "output": body})
+    return Lowered("function_call_output", output, where, call_id=view.call_id)
+
+
+def _from_agent(view: item_views.AgentMessage, document: Document, where: str, registry: Registry) -> Lowered:
+    return _message("user", f"Message from {view.author or 'an agent'} to {view.recipient or 'you'}:\n{_plain(view.content)}", where)
+
+
+def _hosted(view: item_views.HostedCall, document: Document, where: str, registry: Registry) -> Lowered | None:
+    return _message("assistant", _TOLD[view.type], where) if view.type in _TOLD else None
+
+
+_FORMS: dict[type[item_views.Item], Callable[[Any, Document, str, Registry], Lowered | None]] = {
+    Message: _said,
+    item_views.Reasoning: _thought,
+    FunctionCall: _call,
+    CustomCall: _call,
+    CallOutput: _output,
+    item_views.ToolSearchCall: _only_one,
+    item_views.ToolSearchOutput: _search_output,
+    item_views.LocalShellCall: _only_one,
+    item_views.AgentMessage: _from_agent,
+    item_views.HostedCall: _hosted,
+}
+"""View → its base form. Other items have none."""
+
+_TOLD = {"image_generation_call": "[I generated an image here.]"}
+"""Calls of a server's own that another server knows nothing of, in words."""
+
+
+def _plain(parts: Iterable[item_views.Part]) -> str:
+    """The words of parts; what another server calls encrypted is plain text where nobody encrypts."""
+    return "".join(part.text or part.encrypted_content or "" for part in parts)
+
+
+def _message(role: str, text: str, where: str) -> Lowered:
+    kind = "output_text" if role == "assistant" else "input_text"
+    document = Document.of({"type": "message", "role": role, "content": [{"type": kind, "text": text}]})
+    return Lowered("message", document, where, role=role)
+
+
+def functions(registry: Registry, keywords: frozenset[str], notes: list[Note]) -> list[tuple[Document, str]]:
+    """The function tools for an upstream that does not know some keywords of a schema, each with the path it was declared at."""
+    made: list[tuple[Document, str]] = []
+    for entry in registry.callable_entries:
+        kept = without_keywords(entry.function, keywords)
+        if kept is not entry.function:
             notes.append(Note(Kind.CHANGED, f"{entry.declared.where}.parameters", "without keywords not known there"))
+        made.append((kept, entry.declared.where))
+    if registry.dispatcher is not None:
+        made.append((discovery.dispatcher(registry.dispatcher), "tools"))
+    elif registry.found:
+        notes.append(
+            Note(
+                Kind.MOVED,
+                next(iter(registry.found.values())).declared.where,
+                "found tools are declared late: the prompt's beginning moves",
+            )
+        )
     return made
 
 

@@ -28,23 +28,33 @@ def translate(document: Document, view: RequestView, rules: ResponsesRules) -> T
     """The whole request."""
     if rules.verbatim:
         return Translated(PATH, document, Registry(NameRules(0)), [], edited=False)
-    tools, notes = registry.build(declaration.read(view.tools or []), NameRules(rules.name_limit))
+    tools, notes = registry.build(
+        [*declaration.read(view.tools or []), *lowered.additional_tools(view.input)],
+        NameRules(rules.name_limit),
+        dispatches=rules.found_tools == "dispatch",
+    )
     changes = {name: ABSENT for name in document.members if name in rules.fields_dropped}
     notes += [Note(Kind.DROPPED, name) for name in changes]
-    changes |= _tools(document, view, tools, rules, notes)
-    changes |= _input(view, document.text("instructions"), _Context(tools, rules, notes))
+    context = _Context(tools, rules, notes)
+    changes |= _input(view, document.text("instructions"), context)
+    changes |= _tools(document, view, context)
     return Translated(PATH, document.but(**changes) if changes else document, tools, notes, edited=bool(changes))
 
 
-def _tools(document: Document, view: RequestView, tools: Registry, rules: ResponsesRules, notes: list[Note]) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class _Context:
+    tools: Registry
+    rules: ResponsesRules
+    notes: list[Note]
+
+
+def _tools(document: Document, view: RequestView, context: _Context) -> dict[str, Any]:
     """`tools` and what goes with them, as far as they change."""
-    if not view.tools:
-        return {}
-    if not tools.entries:
-        return {name: ABSENT for name in ("tools", "tool_choice", "parallel_tool_calls") if name in document}
-    functions = lowered.functions(tools, rules.schema_drops, notes)
-    same = [bytes(function) for function in functions] == [bytes(tool) for tool in view.tools]
-    return ({} if same else {"tools": functions}) | _tool_choice(document, tools, notes)
+    functions = [function for function, _ in lowered.functions(context.tools, context.rules.schema_drops, context.notes)]
+    if not functions:
+        return {name: ABSENT for name in ("tools", "tool_choice", "parallel_tool_calls") if name in document} if view.tools else {}
+    same = [bytes(function) for function in functions] == [bytes(tool) for tool in view.tools or []]
+    return ({} if same else {"tools": functions}) | _tool_choice(document, context.tools, context.notes)
 
 
 def _tool_choice(document: Document, tools: Registry, notes: list[Note]) -> dict[str, Any]:
@@ -69,13 +79,6 @@ def _chosen(choice: Document, tools: Registry) -> Document | None:
     if choice.text("type") == "function" and upstream == name and "namespace" not in choice:
         return choice
     return Document.of({"type": "function", "name": upstream})
-
-
-@dataclass(frozen=True, slots=True)
-class _Context:
-    tools: Registry
-    rules: ResponsesRules
-    notes: list[Note]
 
 
 def _input(view: RequestView, instructions: str | None, context: _Context) -> dict[str, Any]:

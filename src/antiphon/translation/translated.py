@@ -16,3 +16,5 @@ class Translated:
     registry: Registry
     notes: list[Note]
     edited: bool = True
+    wanted: str | None = None
+    """The upstream name of the one tool that the client asked for by name."""

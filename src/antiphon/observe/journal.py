@@ -1,0 +1,55 @@
+"""Keeps what nobody had a name for, so that it can be looked at later: its shape always, its body only where `capture` is on.
+
+One JSON object a line, each kind of thing once per client; the file never grows beyond a limit. `antiphon unknown` lists it.
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from antiphon.protocol import json, shapes
+from antiphon.translation.unknowns import Unknown
+
+LIMIT = 4 * 1024 * 1024
+
+
+class Journal:
+    """The file, and what this process has written there."""
+
+    def __init__(self, path: Path, *, capture: bool) -> None:
+        self._path = path
+        self._capture = capture
+        self._seen: set[tuple[str, str, str]] = set()
+
+    def add(self, found: Iterable[Unknown], *, client: str, now: int) -> None:
+        """Writes what is new."""
+        for one in found:
+            key = (one.what, one.type, client)
+            if key not in self._seen and len(self._seen) < LIMIT:
+                self._seen.add(key)
+                self._write(one, client, now)
+
+    def entries(self) -> Iterator[dict[str, Any]]:
+        """What was ever written, oldest first."""
+        if self._path.exists():
+            for line in self._path.read_bytes().splitlines():
+                yield json.an_object(json.value(line))
+
+    def _write(self, one: Unknown, client: str, now: int) -> None:
+        value = json.value(one.raw)
+        entry: dict[str, Any] = {"at": now, "what": one.what, "type": one.type[:200], "client": client[:200], "shape": shapes.shape(value)}
+        if self._capture:
+            entry["body"] = one.raw
+        line = json.encode(entry) + b"\n"
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            if not self._path.exists() or self._path.stat().st_size + len(line) <= LIMIT:
+                with self._path.open("ab") as file:
+                    file.write(line)
+        except OSError:  # a full or read-only disk is no reason to fail a request; the log line says the same
+            return
+
+
+def path(folder: Path) -> Path:
+    """Where the journal lies in the data folder."""
+    return folder / "unknown.jsonl"
