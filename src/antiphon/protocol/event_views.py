@@ -14,7 +14,7 @@ from antiphon.protocol.document import Document
 
 
 class Event(Document):
-    """One event: `type`, and the document. `frame` is its bytes on the wire, where it came from one."""
+    """One event: `type`, and the document, spelled in one line. `frame` is its bytes on the wire, where it came from one."""
 
     __slots__ = ("frame", "type")
 
@@ -26,12 +26,12 @@ class Event(Document):
     @classmethod
     def made(cls, type: str, members: dict[str, Any]) -> "Event":
         """An event of our own making; `type` leads."""
-        return cls(type, bytes(Document.of({"type": type, **members})))
+        return cls(type, json.one_line(bytes(Document.of({"type": type, **members}))))
 
     def but(self, /, **changes: Any) -> "Event":
         """The edited event; its type follows the edit."""
         edited = Document.but(self, **changes)
-        return Event(changes.get("type", self.type), edited.raw)
+        return Event(changes.get("type", self.type), json.one_line(bytes(edited)))
 
     def wire(self) -> bytes:
         """Its bytes for an SSE stream."""
@@ -71,8 +71,7 @@ class _Head(msgspec.Struct):
 
 
 _HEAD = json.reader(_Head)
-_NAMES = {name.encode(): (name, b'{"type":"%b"' % name.encode()) for name in stream_rules.EVENTS}
-
+_DELTAS = {name.encode(): (name, b'{"type":"%b"' % name.encode()) for name in stream_rules.DELTAS}
 
 RUN_TYPES = {b'event: %b\ndata: {"type":"%b"' % (name.encode(), name.encode()): name for name in sorted(stream_rules.DELTAS)}
 """How an event begins that may be one of a run."""
@@ -81,10 +80,11 @@ RUN_MARKS = tuple(RUN_TYPES)
 
 
 def of_frame(frame: sse.Frame) -> Event:
-    """The event in a frame. Only the `type` in the data counts: a frame's name may be absent, or be wrong."""
-    known = _NAMES.get(frame.name)
-    if known is not None and frame.data.startswith(known[1]) and frame.data.isascii():
-        return Event(known[0], frame.data, frame.raw)
+    """The event in a frame. Only the `type` in the data counts: a frame's name may be absent, or be wrong. Most deltas are not looked into."""
+    delta = _DELTAS.get(frame.name)
+    if delta is not None and frame.data.startswith(delta[1]) and frame.data.isascii() and b"\n" not in frame.data:
+        return Event(delta[0], frame.data, frame.raw)
     data = json.mend(frame.data)
     type = json.view(data, _HEAD).type
-    return Event(type, data, frame.raw if data is frame.data and frame.name.decode(errors="replace") == type else None)
+    line = json.one_line(data)
+    return Event(type, line, frame.raw if line is frame.data and frame.name.decode(errors="replace") == type else None)

@@ -93,8 +93,8 @@ def value(data: bytes | Raw) -> Any:
     """Any JSON as Python's own types."""
     try:
         return _decoded(_anything, data)
-    except WrongType:  # a number that no float holds; Python's decoder reads it as infinity
-        return _stdlib.loads(bytes(data))
+    except WrongType:  # a number that msgspec cannot hold; Python's decoder reads it as infinity
+        return _forgiving(bytes(data), strict=True)
 
 
 def an_object(value: Any) -> dict[str, Any]:
@@ -104,10 +104,7 @@ def an_object(value: Any) -> dict[str, Any]:
 
 def lenient(spelled: str) -> Any:
     """JSON as a model writes it: raw line ends inside strings are forgiven, lone surrogates replaced. Raises ValueError."""
-    try:
-        return _stdlib.loads(mend(spelled.encode()), strict=False)
-    except RecursionError:
-        raise BadJson("nested too deeply") from None
+    return _forgiving(mend(spelled.encode()), strict=False)
 
 
 def view(data: bytes | Raw, decoder: "msgspec.json.Decoder[T]") -> T:
@@ -123,6 +120,11 @@ def reader(shape: type[T]) -> "msgspec.json.Decoder[T]":
 def encode(what: Any) -> bytes:
     """Compact JSON; `Raw` values keep their spelling."""
     return _encoder.encode(what)
+
+
+def one_line(data: bytes) -> bytes:
+    """JSON without raw line ends; they can only be white space between its values."""
+    return data.replace(b"\r", b" ").replace(b"\n", b" ") if b"\n" in data or b"\r" in data else data
 
 
 def is_text(data: bytes | Raw) -> bool:
@@ -178,6 +180,23 @@ def _decoded(decoder: "msgspec.json.Decoder[T]", data: bytes | Raw) -> T:
         raise BadJson(f"invalid UTF-8 at byte {bad.start}") from None
     except RecursionError:
         raise BadJson("nested too deeply") from None
+
+
+def _forgiving(data: bytes, *, strict: bool) -> Any:
+    try:
+        return _stdlib.loads(data.decode(), strict=strict, parse_constant=_not_a_number, parse_int=_integer)
+    except RecursionError:
+        raise BadJson("nested too deeply") from None
+    except ValueError as bad:
+        raise BadJson(str(bad)) from None
+
+
+def _integer(spelled: str) -> int | float:
+    return int(spelled) if len(spelled) < 4_000 else float(spelled)  # Python refuses to read more digits than that
+
+
+def _not_a_number(spelled: str) -> Any:
+    raise BadJson(f"{spelled} is not JSON")
 
 
 def _wrong_type(message: str) -> WrongType:
