@@ -18,7 +18,9 @@ from antiphon.observe import log
 from antiphon.protocol import failures, notes, request, sse
 from antiphon.protocol.errors import AntiphonError, GatewayError, InvalidRequest, UpstreamError
 from antiphon.protocol.event_views import Event, Run
+from antiphon.protocol.request import RequestView
 from antiphon.stages.numbering import Numbering
+from antiphon.translation.lowered import NOT_KNOWN
 from antiphon.translation.unknowns import unknowns
 from antiphon.turn import Target, Turn
 from antiphon.upstream.client import Answer
@@ -80,7 +82,7 @@ class Exchange:
             upstream, model = await self._gateway.pool.route(self._record.model)
             turn = Turn(document, view, Target(upstream.api, upstream.dialect, model), self._gateway.manner)
             turn.notes[:0] = mended
-            self._gateway.journal.add(unknowns(view), client=self.headers.get("user-agent", ""), now=self._gateway.manner.now())
+            self._journal(view, turn)
             self._record.begin(upstream.name, upstream.api, turn.notes)
             self._tell_losses(turn)
             await (self._stream(turn, upstream, group) if view.stream else self._whole(turn, upstream))
@@ -153,6 +155,11 @@ class Exchange:
         for name, value in answer.headers.items():
             if name.startswith(turn.rules.answers):
                 self._told[name] = value
+
+    def _journal(self, view: RequestView, turn: Turn) -> None:
+        found = unknowns(view, items=any(note.why.endswith(NOT_KNOWN) for note in turn.notes))
+        if found:
+            self._gateway.journal.add(found, client=self.headers.get("user-agent", ""), now=self._gateway.manner.now())
 
     def _tell_losses(self, turn: Turn) -> None:
         if (lost := notes.header(turn.notes)) is not None:

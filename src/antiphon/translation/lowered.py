@@ -32,10 +32,12 @@ def lower(items: Iterable[Raw], registry: Registry, notes: list[Note], *, also: 
         elif type in also:
             lowered.append(Lowered(type, Document(raw), where))
         elif type not in SILENT:
-            notes.append(Note(Kind.DROPPED, where, f"{type} has no form there" if view is not None else f"{type} is not known"))
+            notes.append(Note(Kind.DROPPED, where, f"{type} has no form there" if view is not None else f"{type} {NOT_KNOWN}"))
     return lowered
 
 
+NOT_KNOWN = "is not known"
+"""How the note of an item ends whose type has no view."""
 SILENT = frozenset({"additional_tools", "configuration_update", "ghost_snapshot"})
 """Items that a model is never shown: their tools and settings are read elsewhere, and a snapshot is for the client alone."""
 

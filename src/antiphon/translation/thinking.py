@@ -4,6 +4,7 @@ Only a text that begins with the tag holds thoughts; whoever writes about the ta
 in and out. Once the text has begun there is nothing to do, and it costs nothing.
 """
 
+import re
 from enum import Enum
 
 from antiphon.protocol import json
@@ -11,10 +12,16 @@ from antiphon.protocol import json
 OPEN, CLOSE = "<think>", "</think>"
 
 
+# What may be the end of the thoughts and is held back: line ends, and a beginning of the closing tag.
+_END = re.compile(r"\n*(?:<(?:/(?:t(?:h(?:i(?:n(?:k)?)?)?)?)?)?)?\Z")
+
+
 class _State(Enum):
     UNDECIDED = 0
     THINKING = 1
-    TALKING = 2
+    ANSWERING = 2
+    """Thoughts are over; line ends before the first word are still theirs."""
+    TALKING = 3
 
 
 class ThinkSplitter:
@@ -22,6 +29,7 @@ class ThinkSplitter:
 
     def __init__(self, *, looks: bool) -> None:
         self._state = _State.UNDECIDED if looks else _State.TALKING
+        self._fresh = True
         self._held = ""
 
     def feed(self, piece: bytes) -> list[tuple[bool, bytes]]:
@@ -32,17 +40,26 @@ class ThinkSplitter:
             self._held += json.text(piece)
         except ValueError:  # half a surrogate pair: text that no tag can be in
             return [*self.flush(), (self._state is _State.THINKING, piece)]
-        return self._decide() if self._state is _State.UNDECIDED else self._think()
+        return self._read()
 
     def flush(self) -> list[tuple[bool, bytes]]:
         """What was held back: the text has ended, or something else follows."""
         held, self._held = self._held, ""
         return [(self._state is _State.THINKING, json.encode(held))] if held else []
 
+    def _read(self) -> list[tuple[bool, bytes]]:
+        match self._state:
+            case _State.UNDECIDED:
+                return self._decide()
+            case _State.THINKING:
+                return self._think()
+            case _:
+                return self._answer()
+
     def _decide(self) -> list[tuple[bool, bytes]]:
         begun = self._held.lstrip()
         if begun.startswith(OPEN):
-            self._state, self._held = _State.THINKING, begun[len(OPEN) :].lstrip("\n")
+            self._state, self._held = _State.THINKING, begun[len(OPEN) :]
             return self._think()
         if OPEN.startswith(begun):
             return []
@@ -50,14 +67,25 @@ class ThinkSplitter:
         return self.flush()
 
     def _think(self) -> list[tuple[bool, bytes]]:
+        if self._fresh:
+            self._held = self._held.lstrip("\n")
+            self._fresh = not self._held
         thought, closed, rest = self._held.partition(CLOSE)
         if closed:
             self._held = thought.rstrip("\n")
             pieces = self.flush()
-            self._state, self._held = _State.TALKING, rest.lstrip("\n")
-            return [*pieces, *self.flush()]
-        keep = next((size for size in range(len(CLOSE) - 1, 0, -1) if thought.endswith(CLOSE[:size])), 0)
-        self._held = thought[: len(thought) - keep]
+            self._state, self._held = _State.ANSWERING, rest
+            return [*pieces, *self._answer()]
+        end = _END.search(thought)
+        kept = thought[end.start() :] if end is not None else ""
+        self._held = thought[: len(thought) - len(kept)]
         pieces = self.flush()
-        self._held = thought[len(thought) - keep :]
+        self._held = kept
         return pieces
+
+    def _answer(self) -> list[tuple[bool, bytes]]:
+        self._held = self._held.lstrip("\n")
+        if not self._held:
+            return []
+        self._state = _State.TALKING
+        return self.flush()

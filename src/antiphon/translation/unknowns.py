@@ -26,14 +26,14 @@ class Unknown(NamedTuple):
     raw: Raw
 
 
-def unknowns(view: RequestView) -> list[Unknown]:
-    """All of a request's."""
+def unknowns(view: RequestView, *, items: bool) -> list[Unknown]:
+    """All of a request's; `items`: whether its items are worth a look, which costs time on a long history."""
     found = [
         Unknown("tool", one.kind, one.document.raw)
         for one in declaration.read(view.tools or [])
         if one.kind not in lowering.BY_KIND and one.kind not in HOSTED
     ]
-    if len(memoryview(view.input)) and json.is_array(view.input):
+    if items and len(memoryview(view.input)) and json.is_array(view.input):
         for raw in json.elements(view.input):
             type = Document(raw).text("type") if json.is_object(raw) else None
             if type is not None and type not in item_views.ITEMS:
