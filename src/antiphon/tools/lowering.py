@@ -58,11 +58,17 @@ class Lowering:
 def _declare_function(declared: Declaration, name: str) -> Document:
     changes: dict[str, Any] = {} if name == declared.name else {"name": name}
     parameters = declared.document.members.get("parameters")
-    if parameters is None or not json.is_object(parameters):
-        changes["parameters"] = _EMPTY_SCHEMA
-    elif Document(parameters).text("type") != "object":
-        changes["parameters"] = Document(parameters).but(type="object")
+    if parameters is not (schema := _object_schema(parameters)):
+        changes["parameters"] = schema
     return declared.document.but(**changes) if changes else declared.document
+
+
+def _object_schema(parameters: Raw | None) -> Raw:
+    """A schema that is an object's: strict servers take no other."""
+    if parameters is None or not json.is_object(parameters):
+        return _EMPTY_SCHEMA
+    schema = Document(parameters)
+    return parameters if schema.text("type") == "object" else schema.but(type="object").raw
 
 
 def _lower_function_call(item: Document, name: str) -> Document:
@@ -157,7 +163,7 @@ def custom_input(arguments: str) -> str:
 
 
 def _declare_search(declared: Declaration, name: str) -> Document:
-    parameters = declared.document.members.get("parameters", _EMPTY_SCHEMA)
+    parameters = _object_schema(declared.document.members.get("parameters"))
     description = declared.document.text("description") or "Searches for tools by what they do."
     return Document.of({"type": "function", "name": name, "description": description, "strict": False, "parameters": parameters})
 
