@@ -73,6 +73,16 @@ def test_a_custom_call_survives(name: str, namespace: str | None, text: str) -> 
     assert (lowered["type"], json.loads(lowered["arguments"])) == ("function_call", {"input": text})
 
 
+@pytest.mark.requirement("tools.round-trip")
+@settings(deadline=None)
+@given(st.dictionaries(TEXT, st.none() | st.booleans() | st.integers(-(2**53), 2**53) | TEXT))
+def test_a_tool_search_call_survives(arguments: dict[str, Any]) -> None:
+    item = {"type": "tool_search_call", "call_id": "c", "execution": "client", "arguments": arguments}
+    entry = next(iter(registry.build(declaration.read([doc({"type": "tool_search"}).raw]), RULES)[0].entries.values()))
+    lowered = lowering.TOOL_SEARCH.lower_call(doc(item), entry.name)
+    assert read(lowering.TOOL_SEARCH.raise_call(lowered, entry.declared)) == item
+
+
 GIVEN_ARGUMENTS = {
     "of our form": ('{"input":"a\\nb"}', "a\nb"),
     "with white space": (' { "input" : "x" } ', "x"),
@@ -118,10 +128,11 @@ PARAMETERS = {
 
 
 @pytest.mark.requirement("chat.parameters")
+@pytest.mark.parametrize("kind", ["function", "tool_search"])
 @pytest.mark.parametrize(("parameters", "sent"), PARAMETERS.values(), ids=PARAMETERS)
-def test_parameters_are_always_an_object(parameters: Any, sent: Any) -> None:
+def test_parameters_are_always_an_object(kind: str, parameters: Any, sent: Any) -> None:
     given_tool = {} if parameters is ... else {"parameters": parameters}
-    assert read(declare("function", "f", **given_tool).functions[0])["parameters"] == sent
+    assert read(declare(kind, "f", **given_tool).functions[0])["parameters"] == sent
 
 
 def test_a_good_function_is_not_touched() -> None:

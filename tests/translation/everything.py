@@ -73,7 +73,6 @@ TOOLS_LOST = {
     "tools[3]": "its grammar",
     "tools[4].tools[1]": "nobody here runs web_search",
     "tools[5]": "nobody here runs web_search",
-    "tools[6]": "nobody here runs tool_search",
     "tools[7]": "nobody here runs teleport",
     "tools[8]": "a second tool named f",
     "tools[9]": "a tool without a name",
@@ -100,7 +99,7 @@ ITEMS = {
     "compaction": '{"type": "compaction", "encrypted_content": "ENC=="}',
     "hologram": '{"type": "hologram", "data" : [1.0, null]}',
 }  # fmt: skip
-ITEMS_LOST = ("web search", "tool search", "compaction", "hologram")
+ITEMS_LOST = ("web search", "compaction", "hologram")
 """Items that no upstream of messages, reasoning and function calls alone can be given."""
 
 
@@ -109,7 +108,5 @@ def place(item: str) -> str:
     return f"input[{list(ITEMS).index(item)}]"
 
 
-BODY = "{%s}" % ",\n ".join(
-    f'"{name}" : {spelled}'
-    for name, spelled in {**FIELDS, "tools": f"[{', '.join(TOOLS)}]", "input": f"[{', '.join(ITEMS.values())}]"}.items()
-)
+WHOLE = {**FIELDS, "tools": f"[{', '.join(TOOLS)}]", "input": f"[{', '.join(ITEMS.values())}]"}
+BODY = "{" + ",\n ".join(f'"{name}" : {spelled}' for name, spelled in WHOLE.items()) + "}"

@@ -68,7 +68,7 @@ def test_exactly_the_tables_fields_of_a_responses_request_change(rules: Response
 def test_tools_of_a_responses_request_are_functions_alone(rules: ResponsesRules) -> None:
     body = json.loads(bytes(responses.translate(WHOLE, request.view(WHOLE), rules).body))
     names = [tool["name"] for tool in body["tools"]]
-    assert [name for name in names if not name.startswith("x_y_")] == ["f", "g", "apply_patch", "mcp__x__tool"]
+    assert [name for name in names if not name.startswith("x_y_")] == ["f", "g", "apply_patch", "mcp__x__tool", "tool_search", "call_tool"]
     assert {tool["type"] for tool in body["tools"]} == {"function"}
     assert body["tool_choice"] == {"type": "function", "name": names[1]}
     assert body["tools"][1]["output_schema"] == {"a": 1}
@@ -152,10 +152,12 @@ def test_the_messages_of_a_chat_request(rules: ChatRules) -> None:
     assert assistant["content"] == "Well"
     made = [(each["id"], each["function"]["name"], each["function"]["arguments"]) for each in assistant["tool_calls"]]
     assert made == [("a", "f", '{"x":1.0}'), ("b", "mcp__x__tool", "{}"), ("c", "apply_patch", '{"input":"*** Begin"}')]
-    assert [message["role"] for message in rest] == ["tool", "tool", "tool", "user", rules.late_developer]
+    assert [message["role"] for message in rest] == ["tool", "tool", "tool", "user", rules.late_developer, "assistant", "tool"]
     assert [message["content"] for message in rest[:3]] == ["done", "[1 image(s): see the next user message]", "ok"]
     assert [part["type"] for part in rest[3]["content"]] == ["text", "image_url"]
     assert rest[4]["content"] == "Two."
+    assert rest[5]["tool_calls"][0]["function"] == {"name": "tool_search", "arguments": '{"query": "x"}'}
+    assert rest[6]["content"] == "aborted"
 
 
 @pytest.mark.parametrize("name", [name for name, rules in CHAT.items() if rules.late_developer == "user"])
