@@ -29,10 +29,10 @@ class Numbering:
         return b"".join([self._run(event) if isinstance(event, Run) else self._one(event) for event in events])
 
     def _run(self, run: Run) -> bytes:
-        """A run as it came, where its first and last number are the ones due."""
-        raw = run.wire()
-        if _number_at(raw, raw.find(b"\n\n")) == self._next and _number_at(raw, len(raw) - 2) == self._next + run.count - 1:
-            self._next += run.count
+        """A run as it came, where its numbers are the ones due."""
+        raw, after = run.wire(), self._next + run.count
+        if [int(number) for number in _NUMBER.findall(raw)] == list(range(self._next, after)):
+            self._next = after
             return raw
         return self.wire(run.events())
 
@@ -45,12 +45,6 @@ class Numbering:
         if event.frame is not None and _is_numbered(event, data, number):
             return event.frame
         return event.but(sequence_number=number).wire()
-
-
-def _number_at(raw: bytes, end: int) -> int | None:
-    """The number of the event that ends there, where it stands last or can be found by its mark."""
-    found = _NUMBER.search(raw, max(raw.rfind(b"\n", 0, end), 0), end)
-    return None if found is None else int(found[1])
 
 
 def _is_numbered(event: Event, data: bytes, number: int) -> bool:
