@@ -1,0 +1,99 @@
+"""What llama.cpp and others leave out of their events is filled in; what is there is never changed."""
+
+import json
+from typing import Any
+
+import pytest
+
+from antiphon.protocol import response
+from antiphon.protocol.document import Document
+from antiphon.protocol.event_views import Event
+from antiphon.protocol.stream_validator import StreamValidator
+from antiphon.stages.complete import Complete
+from antiphon.stages.numbering import Numbering
+from antiphon.stages.pipeline import Pipeline
+from tests.stages.wire import arrived, frame, read
+from tests.translation.dialogue import ids
+
+MESSAGE = {"type": "message", "role": "assistant", "status": "completed", "content": []}
+CALL = {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}", "status": "completed"}
+PART = {"type": "output_text", "text": "Hi", "annotations": []}
+
+
+def complete() -> Complete:
+    begun = response.begun(Document(b'{"model":"m","input":"hi","temperature":0.5}'), id="resp_1", now=7)
+    return Complete(begun.members, new_id=ids())
+
+
+def spare(*, ids_told: bool) -> bytes:
+    """A stream with nothing in it but what is new, as llama.cpp's."""
+    message = {**MESSAGE, **({"id": "m"} if ids_told else {})}
+    call = {**CALL, **({"id": "f"} if ids_told else {})}
+    at = {"item_id": "m"} if ids_told else {}
+    return b"".join(
+        (
+            frame("response.created", response={"id": "r", "object": "response", "status": "in_progress"}),
+            frame("response.output_item.added", item=message),
+            frame("response.content_part.added", part={**PART, "text": ""}, **at),
+            frame("response.output_text.delta", delta="H", **at),
+            frame("response.output_text.delta", delta="i", **at),
+            frame("response.output_text.done", text="Hi", **at),
+            frame("response.content_part.done", part=PART, **at),
+            frame("response.output_item.done", item=message),
+            frame("response.output_item.added", item=call),
+            frame("response.function_call_arguments.delta", delta="{}"),
+            frame("response.function_call_arguments.done", arguments="{}"),
+            frame("response.output_item.done", item=call),
+            frame("response.completed", response={"id": "r", "status": "completed", "usage": {"input_tokens": 3, "output_tokens": 4, "total_tokens": 7}}),
+        )
+    )  # fmt: skip
+
+
+@pytest.mark.requirement("responses.completed-events", "stream.order")
+@pytest.mark.parametrize("runs", [False, True], ids=["one by one", "runs"])
+@pytest.mark.parametrize("ids_told", [False, True], ids=["no ids", "ids"])
+def test_a_spare_stream_becomes_a_whole_one(ids_told: bool, runs: bool) -> None:
+    made = Pipeline([complete()]).feed(arrived(spare(ids_told=ids_told), runs=runs))
+    events = [each for one in made for each in ([one] if isinstance(one, Event) else one.events())]
+    validator = StreamValidator()
+    assert [note for each in events for note in validator.feed(each)] == []
+    told = [read(each) for each in events]
+    assert [each.get("output_index") for each in told] == [None, *[0] * 7, *[1] * 4, None]
+    assert [each["content_index"] for each in told if "content_index" in each] == [0] * 5
+    items = [each["item"]["id"] for each in told if "item" in each]
+    assert items[0] == items[1] != items[2] == items[3]
+    assert {each["item_id"] for each in told if "item_id" in each} == set(items)
+
+
+@pytest.mark.requirement("responses.completed-events")
+def test_the_response_object_gets_every_setting() -> None:
+    told = [read(each) for each in Pipeline([complete()]).feed(arrived(spare(ids_told=True))) if isinstance(each, Event)]
+    for each in (told[0]["response"], told[-1]["response"]):
+        assert (each["id"], each["temperature"], each["tools"]) == ("r", 0.5, [])
+        assert response.DEFAULTS.keys() <= each.keys()
+    details: dict[str, Any] = told[-1]["response"]["usage"]
+    assert (details["input_tokens_details"], details["output_tokens_details"]) == ({"cached_tokens": 0}, {"reasoning_tokens": 0})
+
+
+@pytest.mark.requirement("responses.completed-events")
+def test_events_that_lack_nothing_keep_their_bytes() -> None:
+    settings = json.loads(bytes(response.begun(Document(b'{"model":"m"}'), id="r", now=7)))
+    item = {**MESSAGE, "id": "m"}
+    places = {"item_id": "m", "output_index": 0, "content_index": 0}
+    data = b"".join(
+        (
+            frame("response.created", response=settings, sequence_number=0),
+            frame("response.output_item.added", output_index=0, item=item, sequence_number=1),
+            frame("response.content_part.added", **places, part=PART, sequence_number=2),
+            frame("response.output_text.delta", **places, delta="Hi", sequence_number=3),
+            frame("response.new_kind.of_event", anything=[1.0], sequence_number=4),
+            frame("response.output_item.done", output_index=0, item=item, sequence_number=5),
+            frame("response.completed", response=settings, sequence_number=6),
+        )
+    )
+    assert Numbering().wire(Pipeline([complete()]).feed(arrived(data))) == data
+
+
+def test_what_is_null_is_there_and_what_is_there_stays() -> None:
+    told = complete().response(Document(b'{"id":"r","temperature":null,"top_p":0.10,"unknown":1.0}'))
+    assert [bytes(told.members[name]) for name in ("temperature", "top_p", "unknown")] == [b"null", b"0.10", b"1.0"]
