@@ -8,6 +8,7 @@ import asyncio
 import sys
 import zlib
 from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
 from typing import Any, Protocol
 
 from starlette.types import Message, Receive
@@ -20,6 +21,7 @@ else:
     from backports import zstd
 
 DRAIN_SECONDS = 10.0
+"""How long a client that sends too much is listened to."""
 
 
 class ClientGone(Exception):
@@ -57,18 +59,22 @@ async def read(receive: Receive, headers: Mapping[str, str], *, limit: int) -> b
 async def _received(receive: Receive, headers: Mapping[str, str], limit: int) -> bytes:
     pieces: list[bytes] = []
     size = 0
-    declared = headers.get("content-length", "0")
-    if not declared.isdigit() or int(declared) <= limit:
-        async for piece in _pieces(receive):
-            pieces.append(piece)
-            size += len(piece)
-            if size > limit:
-                break
-        else:
-            return pieces[0] if len(pieces) == 1 else b"".join(pieces)
-    pieces.clear()
-    await _drain(receive)
-    raise TooLarge(f"The body is larger than {limit} bytes ('max_body_mb').")
+    declared = headers.get("content-length", "")
+    too_large = declared.isdigit() and int(declared) > limit
+    with suppress(TimeoutError):
+        async with asyncio.timeout(DRAIN_SECONDS if too_large else None) as patience:
+            async for piece in _pieces(receive):
+                size += len(piece)
+                if size > limit and not too_large:
+                    too_large = True
+                    patience.reschedule(asyncio.get_running_loop().time() + DRAIN_SECONDS)
+                if too_large:
+                    pieces.clear()
+                else:
+                    pieces.append(piece)
+    if too_large:
+        raise TooLarge(f"The body is larger than {limit} bytes ('max_body_mb').")
+    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
 async def _pieces(receive: Receive) -> AsyncIterator[bytes]:
@@ -79,15 +85,6 @@ async def _pieces(receive: Receive) -> AsyncIterator[bytes]:
             raise ClientGone
         yield message.get("body", b"")
         more = message.get("more_body", False)
-
-
-async def _drain(receive: Receive) -> None:
-    try:
-        async with asyncio.timeout(DRAIN_SECONDS):
-            async for _ in _pieces(receive):
-                pass
-    except (TimeoutError, ClientGone):
-        pass
 
 
 def _decompressed(body: bytes, encoding: str, limit: int) -> bytes:

@@ -5,6 +5,7 @@ connection: that is how a client that went away stops its generation. Not here: 
 """
 
 import asyncio
+import io
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ from antiphon.protocol.errors import UpstreamError
 
 WHOLE_LIMIT = 256 * 1024 * 1024
 """The most bytes of an answer that is not a stream."""
+AT_ONCE = 256 * 1024
+"""A larger body is sent in pieces, so that other requests have their turn."""
 SHORTEST_KEY = 8
 """A shorter one may be a word like any other."""
 
@@ -95,8 +98,9 @@ class Client:
     @asynccontextmanager
     async def post(self, path: str, body: bytes, headers: Mapping[str, str]) -> AsyncGenerator[Answer]:
         """Sends a request; the answer may be read until the block ends, whichever way it ends."""
+        data = body if len(body) <= AT_ONCE else io.BytesIO(body)
         with self._told:
-            response = await self._session.post(f"{self.base}{path}", data=body, headers=headers, allow_redirects=False)
+            response = await self._session.post(f"{self.base}{path}", data=data, headers=headers, allow_redirects=False)
         try:
             yield Answer(response, self._told, self._key)
         finally:
