@@ -138,8 +138,9 @@ class Turn:
             limit = self._document.get("max_output_tokens") if rules.length_cut_completes else None
             if limit is not None or manner.length_cut == "completed":
                 stages.append(LengthCut(hidden_limit=limit, shown=manner.length_cut))
-        if self._echo or any(not entry.is_plain for entry in self._translated.registry.entries.values()):
-            stages.append(Restore(self._translated.registry, self._echo))
+        tools = self._translated.registry
+        if self._echo or tools.found or any(not entry.is_plain for entry in tools.entries.values()):
+            stages.append(Restore(tools, self._echo))
         return stages
 
     def _refuse_losses(self) -> None:
@@ -158,7 +159,7 @@ def _translate(document: Document, view: RequestView, target: Target) -> Transla
 
 def _changed_settings(document: Document, translated: Translated, *, aliased: bool) -> dict[str, Raw]:
     """The settings that a Responses upstream was told otherwise than the client told them; a chat answer is built with the client's own."""
-    if translated.path != responses.PATH:
+    if translated.path != responses.PATH or not (translated.edited or aliased):
         return {}
     told = translated.body.members if translated.edited else document.members
     same = {name for name, given in document.members.items() if bytes(given) == bytes(told.get(name, b""))}

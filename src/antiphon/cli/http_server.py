@@ -27,7 +27,7 @@ class HttpServer(uvicorn.Server):
         self.listening = asyncio.Event()
         super().__init__(
             uvicorn.Config(
-                app(gateway), ws="none", lifespan="on", http="httptools", access_log=False, log_level="error",
+                app(gateway), ws="none", lifespan="on", http="httptools", access_log=False, log_level="error", proxy_headers=False,
                 server_header=False, timeout_keep_alive=75, timeout_graceful_shutdown=GRACE_SECONDS,
             )
         )  # fmt: skip

@@ -70,6 +70,7 @@ class Exchange:
         self._numbering = Numbering()
         self._told: dict[str, str] = {}
         self._started = False
+        self._closed = False
         self._sending = False
         self._last_sent = time.monotonic()
 
@@ -126,7 +127,8 @@ class Exchange:
             await stream.send(stream.answer.fail(failed.failure))
         if stream.answer.failure is not None:
             self._record.failed(stream.answer.failure)
-        await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+        if not self._closed:
+            await self._write(b"", last=True)
 
     async def _pump(self, turn: Turn, upstream: Upstream, stream: "Stream") -> None:
         async with upstream.client.post(turn.path, turn.body, self._sent_headers(turn)) as answer:
@@ -184,21 +186,21 @@ class Exchange:
                 }
             )
 
-    async def write(self, events: Iterable[Event | Run]) -> None:
-        """Events, numbered."""
+    async def write(self, events: Iterable[Event | Run], *, last: bool = False) -> None:
+        """Events, numbered; the `last` ones end the stream."""
         data = self._numbering.wire(events)
-        if data:
-            await self._write(data)
+        if data or last:
+            await self._write(data, last=last)
 
     async def write_keep_alive(self, event: Event) -> None:
         """An event that only says that the stream lives; it takes no number of its own, so that what follows keeps its."""
         await self._write(event.but(sequence_number=self._numbering.last).wire())
 
-    async def _write(self, data: bytes) -> None:
+    async def _write(self, data: bytes, *, last: bool = False) -> None:
         await self.start()
-        self._sending = True
+        self._sending, self._closed = True, last
         try:
-            await self._send({"type": "http.response.body", "body": data, "more_body": True})
+            await self._send({"type": "http.response.body", "body": data, "more_body": not last})
         finally:
             self._sending = False
             self._last_sent = time.monotonic()
@@ -228,7 +230,7 @@ class Stream:
     async def send(self, events: Sequence[Event | Run]) -> None:
         """What these events become goes to the client."""
         if events:
-            await self._exchange.write(self._pipeline.feed([*self._begin(), *events]))
+            await self._exchange.write(self._pipeline.feed([*self._begin(), *events]), last=self.answer.ended)
 
     async def feed(self, piece: bytes) -> None:
         """What these bytes of the upstream's become goes to the client."""

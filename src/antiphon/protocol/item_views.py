@@ -226,7 +226,7 @@ def output_body(spelled: Raw, where: str) -> Raw:
     """A call's output as a string or an array, out of any form it may have."""
     if json.is_object(spelled):
         told = _read(spelled, _OUTPUT, where)
-        return output_body(told.content if len(memoryview(told.content)) else told.body, where)
+        spelled = told.content if len(memoryview(told.content)) else told.body
     if len(memoryview(spelled)) == 0 or json.is_null(spelled):
         return Raw(b'""')
     if json.is_text(spelled) or json.is_array(spelled):

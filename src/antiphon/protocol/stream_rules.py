@@ -28,10 +28,10 @@ class State(StrEnum):
 
 
 class Step(NamedTuple):
-    """A part goes from one of `before` to `after`."""
+    """A part goes from one of `before` to `after`, or stays where it is."""
 
     before: tuple[State, ...]
-    after: State
+    after: State | None
 
 
 CREATED = "response.created"
@@ -89,7 +89,7 @@ _A, _O, _W, _C = State.ABSENT, State.OPEN, State.WHOLE, State.CLOSED
 STEPS: dict[tuple[str, str, str], Step] = {
     ("message", PART_ADDED, "output_text"): Step((_A,), _O),
     ("message", TEXT_DELTA, "output_text"): Step((_O,), _O),
-    ("message", ANNOTATION, "output_text"): Step((_O, _W), _O),
+    ("message", ANNOTATION, "output_text"): Step((_O, _W), None),
     ("message", TEXT_DONE, "output_text"): Step((_O,), _W),
     ("message", PART_DONE, "output_text"): Step((_W,), _C),
     ("message", PART_ADDED, "refusal"): Step((_A,), _O),
@@ -126,4 +126,7 @@ DELTAS = frozenset(event for event in INSIDE if event.endswith(".delta"))
 SETTLED: dict[str, tuple[State, ...]] = {"message": (_C,), "reasoning": (_C, _W), "function_call": (_C, _O), "custom_tool_call": (_C, _O)}
 """The states in which an item's parts may be when the item is done."""
 
-EVENTS = frozenset({*WITH_RESPONSE, ERROR, ITEM_ADDED, ITEM_DONE, *INSIDE})
+OUTSIDE = frozenset({*WITH_RESPONSE, ERROR, ITEM_ADDED, ITEM_DONE})
+"""The events of the response itself."""
+
+EVENTS = OUTSIDE | INSIDE

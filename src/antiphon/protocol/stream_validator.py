@@ -54,7 +54,7 @@ class StreamValidator:
         if event.type in following:
             self.phase = following[event.type]
             return self._check_item(event) if event.type in (stream_rules.ITEM_ADDED, stream_rules.ITEM_DONE) else self._check_end(event)
-        if event.type in stream_rules.EVENTS - stream_rules.INSIDE or self.phase is not Phase.OPEN:
+        if event.type in stream_rules.OUTSIDE or self.phase is not Phase.OPEN:
             return [_broken(event, f"may not come when the response is at its {self.phase}")]
         return self._check_inside(event) if event.type in stream_rules.INSIDE else []
 
@@ -108,7 +108,7 @@ class StreamValidator:
 
 def _walk(event: Event, item: _OpenItem, step: stream_rules.Step, key: tuple[str, int]) -> list[Note]:
     before = item.parts.get(key, State.ABSENT)
-    item.parts[key] = step.after
+    item.parts[key] = step.after or before
     if before in step.before:
         return []
     return [_broken(event, f"finds its {key[0]} {before}")]
