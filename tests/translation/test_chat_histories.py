@@ -69,3 +69,47 @@ def test_the_prefix_law_holds_for_lowered_responses_requests(name: str, history:
         beginning = lowered(history.items[:count])
         assert whole["input"][: len(beginning["input"])] == beginning["input"]
         assert (beginning["instructions"], beginning["tools"]) == (whole["instructions"], whole["tools"])
+
+
+PLACES: dict[str, tuple[list[str], list[tuple[str, str]]]] = {
+    "leading ones": (["developer one", "system two", "user hi"], [("system", "Be brief.\n\none\n\ntwo"), ("user", "hi")]),
+    "behind the first user message": (["user hi", "developer one"], [("system", "Be brief."), ("user", "hi"), ("LATE", "one")]),
+    "between turns": (
+        ["developer one", "user hi", "assistant yes", "developer two", "user go"],
+        [("system", "Be brief.\n\none"), ("user", "hi"), ("assistant", "yes"), ("LATE", "two"), ("user", "go")],
+    ),
+    "behind what the model said first": (
+        ["assistant yes", "developer one"],
+        [("system", "Be brief."), ("assistant", "yes"), ("LATE", "one")],
+    ),
+    "a user message with nothing in it parts two answers": (
+        ["user hi", "assistant a", "user ", "assistant b"],
+        [("system", "Be brief."), ("user", "hi"), ("assistant", "a"), ("user", ""), ("assistant", "b")],
+    ),
+}
+
+
+@pytest.mark.requirement("chat.developer")
+@pytest.mark.parametrize("late", ["user", "developer", "system"])
+@pytest.mark.parametrize(("said", "sent"), PLACES.values(), ids=PLACES)
+def test_where_developer_messages_stand(said: list[str], sent: list[tuple[str, str]], late: str) -> None:
+    items = [{"type": "message", "role": role, "content": text} for role, _, text in (line.partition(" ") for line in said)]
+    messages = spelled(items, ChatRules(late_developer=late))["messages"]
+    assert [(each["role"], each["content"]) for each in messages] == [(late if role == "LATE" else role, text) for role, text in sent]
+
+
+ARGUMENTS = {
+    "an object": ('{"a": 1.0}', '{"a": 1.0}'),
+    "nothing": ("", "{}"),
+    "white space": (" \n", "{}"),
+    "cut": ('{"a":', '{"arguments":"{\\"a\\":"}'),
+    "not an object": ("[1]", '{"arguments":"[1]"}'),
+    "words": ("ls -l", '{"arguments":"ls -l"}'),
+}
+
+
+@pytest.mark.parametrize(("given_arguments", "sent"), ARGUMENTS.values(), ids=ARGUMENTS)
+def test_arguments_that_a_model_got_wrong_do_not_end_its_thread(given_arguments: str, sent: str) -> None:
+    call = {"type": "function_call", "call_id": "c", "name": "exec_command", "arguments": given_arguments}
+    messages = spelled([call, {"type": "function_call_output", "call_id": "c", "output": "failed to parse"}], ChatRules())["messages"]
+    assert messages[1]["tool_calls"][0]["function"]["arguments"] == sent
