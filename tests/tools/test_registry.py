@@ -139,3 +139,20 @@ def test_calls_of_tools_no_longer_declared_are_named_by_the_same_rule() -> None:
 def test_only_a_tool_that_reads_the_same_on_both_sides_is_plain() -> None:
     made, _ = build(function("f"), function("x y"), {"type": "custom", "name": "c"}, namespace("n", function("f")))
     assert [entry.is_plain for entry in made.entries.values()] == [True, False, False, False]
+
+
+@pytest.mark.requirement("names.unambiguous")
+def test_the_dispatcher_takes_no_name_that_a_tool_has() -> None:
+    made, _ = build({"type": "tool_search"}, function("call_tool"))
+    assert made.dispatcher is not None
+    assert made.dispatcher not in made.entries
+    assert names.is_fit(made.dispatcher, RULES)
+
+
+@pytest.mark.requirement("names.unambiguous")
+def test_found_tools_never_share_a_name() -> None:
+    made, _ = build({"type": "tool_search"}, function("plain"))
+    found = [function("a__b"), namespace("a", function("b")), namespace("plain", function("x"))]
+    entries = made.find(declaration.read([Document(json.dumps(tool).encode()).raw for tool in found]))
+    assert [made.entry(entry.name) for entry in entries] == entries
+    assert len({entry.name for entry in entries}) == 3

@@ -4,7 +4,8 @@ Made anew for each request from what the client declared. Duplicates: the first 
 left out. Each is noted. Not here: how a kind is lowered (`lowering`), calls in a stream (`stages.restore`).
 """
 
-from collections.abc import Iterable
+from collections import ChainMap
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field, replace
 
 from antiphon.protocol.document import Document
@@ -80,7 +81,7 @@ class Registry:
     def upstream_name(self, namespace: str | None, name: str) -> str:
         """The name of a tool upstream, also of one that is no longer declared: history is renamed by the same rule."""
         known = self.names.get((namespace or None, name))
-        return known if known is not None else _free_name(namespace or None, name, self.rules, self.entries)
+        return known if known is not None else _free_name(namespace or None, name, self.rules, ChainMap(self.entries, self.found))
 
     @property
     def functions(self) -> list[Document]:
@@ -106,7 +107,7 @@ def build(declared: Iterable[Declaration], rules: NameRules, *, dispatches: bool
         if name != one.name:
             notes.append(Note(Kind.RENAMED, one.where, f"known upstream as {name}"))
         if row is lowering.TOOL_SEARCH and dispatches:
-            registry.dispatcher = discovery.DISPATCHER
+            registry.dispatcher = _free_name(None, discovery.DISPATCHER, rules, set(assigned.values()))
         if row.loses is not None and (loss := row.loses(one)):
             notes.append(Note(Kind.CHANGED, one.where, loss))
     return registry, notes
@@ -146,5 +147,5 @@ def _assign(chosen: list[Declaration], rules: NameRules) -> dict[tuple[str | Non
     return assigned
 
 
-def _free_name(namespace: str | None, name: str, rules: NameRules, taken: dict[str, Entry] | dict[str, object]) -> str:
+def _free_name(namespace: str | None, name: str, rules: NameRules, taken: Container[str]) -> str:
     return next(offered for offered in names.candidates(namespace, name, rules) if offered not in taken)
