@@ -4,6 +4,7 @@ A page in the user's browser can send requests to loopback, and by a name that i
 with an `Origin` or from another site is refused, and so is a `Host` that is not loopback or the address listened on.
 """
 
+from functools import lru_cache
 from ipaddress import ip_address
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -44,6 +45,7 @@ class Guard:
         return is_loopback(name) or name in self._hosts
 
 
+@lru_cache(maxsize=256)
 def is_loopback(name: str) -> bool:
     """Whether a host name or address means this very machine."""
     if name.lower().rstrip(".") == "localhost":

@@ -13,6 +13,19 @@ _MARK = b'"sequence_number"'
 _NUMBER = re.compile(rb'"sequence_number":(\d+)[,}]')
 
 
+_SPELLED: list[bytes] = []
+"""The first numbers as they are spelled: what every stream counts through need not be spelled anew for each."""
+_KEPT = 100_000
+
+
+def _spelled(first: int, after: int) -> list[bytes]:
+    if after > _KEPT:
+        return [b"%d" % number for number in range(first, after)]
+    if after > len(_SPELLED):
+        _SPELLED.extend(b"%d" % number for number in range(len(_SPELLED), after))
+    return _SPELLED[first:after]
+
+
 class Numbering:
     """Feed events, get the stream's bytes."""
 
@@ -31,7 +44,7 @@ class Numbering:
     def _run(self, run: Run) -> bytes:
         """A run as it came, where its numbers are the ones due."""
         raw, after = run.wire(), self._next + run.count
-        if [int(number) for number in _NUMBER.findall(raw)] == list(range(self._next, after)):
+        if _NUMBER.findall(raw) == _spelled(self._next, after):
             self._next = after
             return raw
         return self.wire(run.events())

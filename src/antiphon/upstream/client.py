@@ -6,8 +6,8 @@ connection: that is how a client that went away stops its generation. Not here: 
 
 import asyncio
 import io
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Generator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -102,7 +102,8 @@ class Client:
         with self._told:
             response = await self._session.post(f"{self.base}{path}", data=data, headers=headers, allow_redirects=False)
         try:
-            yield Answer(response, self._told, self._key)
+            with _ending_with_its_connection(response):
+                yield Answer(response, self._told, self._key)
         finally:
             response.close()
 
@@ -111,6 +112,26 @@ class Client:
         with self._told:
             async with asyncio.timeout(seconds), self._session.get(url, allow_redirects=False) as response:
                 return response.status, await Answer(response, self._told).all()
+
+
+@contextmanager
+def _ending_with_its_connection(response: aiohttp.ClientResponse) -> Generator[None]:
+    """A reader that waits is told when the connection is gone: after a broken chunk aiohttp 3.14 would let it wait for ever."""
+    protocol = response.connection.protocol if response.connection is not None else None
+    closed = protocol.closed if protocol is not None else None
+
+    def end(gone: "asyncio.Future[None]") -> None:
+        gone.exception()
+        if not response.content.is_eof() and response.content.exception() is None:
+            response.content.set_exception(aiohttp.ClientPayloadError())
+
+    if closed is not None:
+        closed.add_done_callback(end)
+    try:
+        yield
+    finally:
+        if closed is not None:
+            closed.remove_done_callback(end)
 
 
 _BROKEN: dict[type[BaseException], str] = {
