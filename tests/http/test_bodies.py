@@ -69,7 +69,7 @@ async def test_the_limit_itself_is_taken(each: Wired) -> None:
 
 @pytest.mark.requirement("http.limit", "http.compressed")
 @pytest.mark.parametrize("pack", [zstd.compress, gzip.compress, zlib.compress], ids=["zstd", "gzip", "deflate"])
-async def test_a_bomb_is_413_without_being_unpacked(each: Wired, pack) -> None:  # noqa: ANN001
+async def test_a_bomb_is_413_without_being_unpacked(each: Wired, pack) -> None:
     encoding = {zstd.compress: "zstd", gzip.compress: "gzip", zlib.compress: "deflate"}[pack]
     bomb = pack(b'{"model":"' + b"x" * (200 << 20))
     assert len(bomb) < LIMIT

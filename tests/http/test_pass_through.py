@@ -111,7 +111,7 @@ ENCODINGS = {
 
 @pytest.mark.requirement("responses.pass-through", "document.unedited", "http.compressed")
 @pytest.mark.parametrize(("encoding", "packed"), ENCODINGS.values(), ids=ENCODINGS)
-async def test_every_byte_arrives(openai: Wired, encoding: str, packed) -> None:  # noqa: ANN001
+async def test_every_byte_arrives(openai: Wired, encoding: str, packed) -> None:
     assert len(FIELDS) >= 40
     openai.upstream.answers(streaming(named(*responses_events())))
     headers = {"content-encoding": encoding} if encoding else {}

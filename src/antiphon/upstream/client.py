@@ -118,20 +118,32 @@ class Client:
 def _ending_with_its_connection(response: aiohttp.ClientResponse) -> Generator[None]:
     """A reader that waits is told when the connection is gone: after a broken chunk aiohttp 3.14 would let it wait for ever."""
     protocol = response.connection.protocol if response.connection is not None else None
-    closed = protocol.closed if protocol is not None else None
+    if protocol is None:  # the body is here already
+        yield
+        return
 
-    def end(gone: "asyncio.Future[None]") -> None:
-        gone.exception()
+    def end(_: object = None) -> None:
         if not response.content.is_eof() and response.content.exception() is None:
             response.content.set_exception(aiohttp.ClientPayloadError())
 
-    if closed is not None:
-        closed.add_done_callback(end)
+    closed = protocol.closed
+    if closed is None:
+        end()
+        yield
+        return
+    closed.remove_done_callback(_seen)
+    closed.add_done_callback(_seen)
+    closed.add_done_callback(end)
     try:
         yield
     finally:
-        if closed is not None:
-            closed.remove_done_callback(end)
+        closed.remove_done_callback(end)
+
+
+def _seen(closed: "asyncio.Future[None]") -> None:
+    """A connection that ends while nobody uses it is nothing to log."""
+    if not closed.cancelled():
+        closed.exception()
 
 
 _BROKEN: dict[type[BaseException], str] = {
