@@ -28,7 +28,7 @@ SEEN: dict[str, dict[str, Any]] = {
     "web_search_call": {"id": "ws_1", "status": "completed", "action": {"type": "search", "query": "x", "queries": ["x", "y"]}},
     "image_generation_call": {"id": "ig_1", "status": "completed", "revised_prompt": "a cat", "result": "iVBORw0KGgo="},
     "ghost_snapshot": {"ghost_commit": {"id": "abc", "parent": None, "preexisting_untracked_files": [], "preexisting_untracked_dirs": []}},
-    "agent_message": {"author": "/root", "recipient": "/root/a", "content": [TEXT, {"type": "encrypted_content", "encrypted_content": "x"}]},
+    "agent_message": {"author": "/main", "recipient": "/main/a", "content": [TEXT, {"type": "encrypted_content", "encrypted_content": "x"}]},
     "additional_tools": {"role": "developer", "tools": [{"type": "function", "name": "f"}]},
     "compaction": {"id": "cmp_1", "encrypted_content": "x"},
     "compaction_summary": {"encrypted_content": "x"},
