@@ -8,7 +8,7 @@ Not here: what an event means.
 """
 
 import re
-from collections.abc import Iterable
+from functools import cache
 from typing import NamedTuple
 
 _BLANK = re.compile(rb"\r\n(?:\r\n?|\n)|\n(?:\r\n?|\n)|\r\r\n?")
@@ -79,35 +79,23 @@ class Decoder:
         return any(b"\r" in piece for piece in self._held)
 
     def _split_plain(self, chunk: bytes) -> list[Frame | Run]:
-        blocks = (self.rest + chunk).split(b"\n\n")
+        whole = b"".join((*self._held, chunk)) if self._held else chunk
         self._clear()
-        self._hold(blocks.pop())
-        return self._frames(blocks)
-
-    def _frames(self, blocks: list[bytes]) -> list[Frame | Run]:
         out: list[Frame | Run] = []
         at = 0
-        while at < len(blocks):
-            if blocks[at].startswith(self._runs):
-                run, at = self._run(blocks, at)
-                out += run
+        while (end := whole.find(b"\n\n", at)) >= 0:
+            run = _run(self._runs, whole, at) if whole.startswith(self._runs, at) else None
+            if run is not None:
+                out += (run,) if run.raw.isascii() else frames_of(run)
+                at += len(run.raw)
                 continue
             # Three line feeds in a row leave one at the head of the next block; it belongs to no line.
-            frame = _frame(blocks[at].lstrip(b"\n"), blocks[at] + b"\n\n")
+            frame = _frame(whole[at:end].lstrip(b"\n"), whole[at : end + 2])
             if frame is not None:
                 out.append(frame)
-            at += 1
+            at = end + 2
+        self._hold(whole[at:])
         return out
-
-    def _run(self, blocks: list[bytes], at: int) -> tuple[Iterable[Frame | Run], int]:
-        """The run that begins here, and where it ends; its events one by one where not each of them is two plain lines of ASCII."""
-        mark = next(mark for mark in self._runs if blocks[at].startswith(mark))
-        end = at + 1
-        while end < len(blocks) and blocks[end].startswith(mark):
-            end += 1
-        run = Run(mark, end - at, b"\n\n".join([*blocks[at:end], b""]))
-        plain = run.raw.count(b"\n") == 3 * run.length and run.raw.isascii()
-        return ((run,) if plain else frames_of(run)), end
 
     def _split_any(self, chunk: bytes) -> list[Frame | Run]:
         if not self._may_end(chunk):
@@ -140,6 +128,18 @@ class Decoder:
             self._size += len(piece)
             if self._size > self._limit:
                 raise TooLong(f"one event is longer than {self._limit} bytes")
+
+
+def _run(marks: tuple[bytes, ...], whole: bytes, at: int) -> Run | None:
+    """The run that begins here, of events that are two plain lines each."""
+    mark = next(mark for mark in marks if whole.startswith(mark, at))
+    found = _run_of(mark).match(whole, at)
+    return None if found is None else Run(mark, found[0].count(mark), found[0])
+
+
+@cache
+def _run_of(mark: bytes) -> re.Pattern[bytes]:
+    return re.compile(rb"(?:%b[^\n]*\n\n)+" % re.escape(mark))
 
 
 def split(run: Run) -> tuple[Frame, Run | None]:
