@@ -168,8 +168,9 @@ def _frame(block: bytes, raw: bytes) -> Frame | None:
 def _frame_of_lines(block: bytes, raw: bytes) -> Frame | None:
     name = b""
     data: list[bytes] = []
-    for line in _LINE.split(block):
-        field, _, value = line.partition(b":")
+    lines = _LINE.split(block)[::-1]
+    while lines:  # each is let go as soon as it is read: an event may be many megabytes
+        field, _, value = lines.pop().partition(b":")
         value = value.removeprefix(b" ")
         if field == b"data":
             data.append(value)
