@@ -105,7 +105,13 @@ def failures() -> str:
 
 def _failure(one: Row) -> tuple[str, ...]:
     wording = f"`` {one.wording.pattern} ``" if one.wording else ""
-    return one.name, _ranges(sorted(one.statuses)), wording, str(one.becomes.status or "as it was"), f"`{one.becomes.code}`" if one.becomes.code else "as it was"
+    return (
+        one.name,
+        _ranges(sorted(one.statuses)),
+        wording,
+        str(one.becomes.status or "as it was"),
+        f"`{one.becomes.code}`" if one.becomes.code else "as it was",
+    )
 
 
 def _ranges(numbers: Iterable[int]) -> str:

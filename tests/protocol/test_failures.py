@@ -149,6 +149,7 @@ def test_no_money_left(status: int, body: bytes) -> None:
 
 ONLY_LOOKS_LIKE_IT: dict[str, tuple[int, bytes, tuple[int, str | None]]] = {
     "tokens per minute are no context": (429, error("Request too large for gpt-4o in organization org-1 on tokens per min (TPM): Limit 30000, Requested 40000. The input or output tokens must be reduced in order to run successfully.", type="tokens", code="rate_limit_exceeded"), (429, RATE)),
+    "a quota per minute is a rate": (429, error("You exceeded your current quota.\n* Quota exceeded for requests per minute. Please retry in 12s."), (429, RATE)),
     "a 429 that speaks of the context": (429, error("Rate limited: this model's maximum context length counts towards your tokens per minute"), (429, None)),
     "a limit of the answer's length": (400, error("max_tokens is too large: 20000. This model supports at most 16384 completion tokens, whereas you provided 20000.", param="max_tokens", code="invalid_value"), (400, "invalid_value")),
     "a limit of the answer's length, vLLM": (400, error("max_tokens=5000 cannot be greater than max_model_len=4096. Please request fewer output tokens.", code=400), (400, None)),

@@ -116,6 +116,12 @@ ROWS: tuple[Row, ...] = (
     row("rate limit named in words", "400 413 422", _RATE, Becomes(429, "rate_limit_exceeded", "rate_limit_error")),
     row("context too long", "400 413 422 500", _CONTEXT, Becomes(400, "context_length_exceeded", _INVALID)),
     row("unknown model", "400 404 422", _MODEL, Becomes(400, "model_not_found", _INVALID)),
+    row(
+        "rate limit that speaks of a quota",
+        "429",
+        r"(?s)^(?=.*quota)(?=.*(per[ _-]?(second|minute|hour|day)|retry in \d))",
+        Becomes(429, "rate_limit_exceeded", "rate_limit_error"),
+    ),
     row("no money left", "402", "", Becomes(429, "insufficient_quota", "insufficient_quota")),
     row("no money left, in words", "400 403 429", _QUOTA, Becomes(429, "insufficient_quota", "insufficient_quota")),
     row("overloaded, in words", "500-599", r"server_is_overloaded", Becomes(code="server_is_overloaded")),

@@ -94,12 +94,12 @@ class StreamBuilder:
         call = self._open
         return [call.say(bytes(piece))] if isinstance(call, _Call) else []
 
-    def close(self) -> list[Event]:
+    def close(self, status: str = "completed") -> list[Event]:
         """Finishes the open item."""
         closing, self._open = self._open, None
         if closing is None:
             return []
-        item, events = closing.closing()
+        item, events = closing.closing(status)
         self.output.append(item)
         return events
 
@@ -114,7 +114,10 @@ class StreamBuilder:
 
     def incomplete(self, reason: str, usage: Raw | None) -> list[Event]:
         """The end of an answer that was cut: text so far is kept."""
-        return [*self.close(), self._end(stream_rules.INCOMPLETE, usage, status="incomplete", incomplete_details={"reason": reason})]
+        return [
+            *self.close("incomplete"),
+            self._end(stream_rules.INCOMPLETE, usage, status="incomplete", incomplete_details={"reason": reason}),
+        ]
 
     def fail(self, failure: Failure) -> list[Event]:
         """The bad end. What was open stays open: a client must not take it for whole."""
@@ -152,10 +155,10 @@ class _Speech:
             Event.made(channel.part_added, {**self._places(), "part": self._part(b'""')}),
         ]
 
-    def closing(self) -> tuple[Document, list[Event]]:
+    def closing(self, status: str) -> tuple[Document, list[Event]]:
         channel, text = self.channel, json.joined_text(self._pieces)
         part = self._part(text)
-        item = Document.of(self._item("completed", [part]))
+        item = Document.of(self._item(status, [part]))
         field = _TEXT_FIELD.get(channel.part, "text")
         whole: dict[str, Any] = {**self._places(), field: Raw(text)}
         if channel is TEXT:
@@ -199,11 +202,11 @@ class _Call:
     def opening(self) -> Event:
         return Event.made(stream_rules.ITEM_ADDED, {"output_index": self._index, "item": self._item("in_progress", b'""')})
 
-    def closing(self) -> tuple[Document, list[Event]]:
+    def closing(self, status: str) -> tuple[Document, list[Event]]:
         arguments = json.joined_text(self._pieces)
         if arguments == b'""':  # a call without arguments; clients parse the string
             arguments = b'"{}"'
-        item = Document.of(self._item("completed", arguments))
+        item = Document.of(self._item(status, arguments))
         whole = {"item_id": self._id, "output_index": self._index, "name": self._name, "arguments": Raw(arguments)}
         return item, [
             Event.made(stream_rules.ARGUMENTS_DONE, whole),

@@ -10,6 +10,7 @@ Not here: how events are spelled (`protocol.stream_builder`), the client's own t
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from math import isfinite
 from typing import Any
 
 import msgspec
@@ -257,7 +258,7 @@ def usage(spelled: Raw) -> Raw:
 def _count(told: Any, *path: str) -> int:
     for name in path:
         told = json.an_object(told).get(name)
-    return int(told) if isinstance(told, int | float) else 0
+    return int(told) if isinstance(told, int | float) and isfinite(told) else 0
 
 
 def _detail(counts: dict[str, Any], name: str) -> int:
