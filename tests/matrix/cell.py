@@ -11,21 +11,32 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from difflib import unified_diff
-from itertools import pairwise
 from pathlib import Path
 
 from tests.matrix import events
 from tests.matrix.codex import CLIENT_KEY, Done, Home, run
 from tests.matrix.gateway import Gateway, GatewayError, gateway
-from tests.matrix.rows import MCP_WORD, Row, Step
+from tests.matrix.prompt import stability
+from tests.matrix.row import Row, Step
+from tests.matrix.terminal import typed
+from tests.matrix.versions import Version, adapted
 from tests.scripted import mcp_echo
+from tests.scripted.catalogue import ENTRY, OLDER
 from tests.scripted.chat_server import STYLES, ChatWire
 from tests.scripted.responses_server import ResponsesWire
 from tests.scripted.scenarios import SCRIPTS
-from tests.scripted.script import Json, listing, objects
+from tests.scripted.script import Json, objects
 from tests.scripted.server import MODEL, Exchange, ScriptedServer, Wire
 
 UPSTREAM_KEY = "key-of-the-upstream"
+REASONING_BACK = """
+[upstreams.scripted]
+url = "URL"
+api = "chat"
+key_env = "UPSTREAM_KEY"
+[upstreams.scripted.chat]
+reasoning_back = "reasoning_content"
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +45,7 @@ class Upstream:
 
     wire: Wire
     flags: tuple[str, ...] = ()
+    file: str = ""  # antiphon.toml, where flags cannot say it; URL is the upstream's
 
 
 DIRECT = "direct"
@@ -43,6 +55,7 @@ UPSTREAMS: dict[str, Upstream] = {
     "chat-llama-cpp-python": Upstream(ChatWire(STYLES["llama-cpp-python"]), ("--api", "chat")),
     "chat-ollama": Upstream(ChatWire(STYLES["ollama"]), ("--api", "chat")),
     "chat-vllm": Upstream(ChatWire(STYLES["vllm"]), ("--api", "chat", "--dialect", "vllm")),
+    "chat-reasoning": Upstream(ChatWire(STYLES["deepseek"]), file=REASONING_BACK),
     "auto-chat": Upstream(ChatWire()),
     "auto-responses": Upstream(ResponsesWire(strict=True)),
     "responses": Upstream(ResponsesWire(strict=True), ("--api", "responses")),
@@ -68,21 +81,26 @@ class Cell:
     upstream: str
     ran: Ran | None
     problems: tuple[str, ...] = field(default=())
+    lacking: str = ""  # why this version cannot run it
+    prefix_stable_ratio: float | None = None  # None: no conversation of more than one request
 
     @property
     def name(self) -> str:
         return f"{self.row.name}-{self.upstream}"
 
 
-def overrides(row: Row, url: str) -> dict[str, str]:
+def overrides(row: Row, url: str, root: Path) -> dict[str, str]:
     """The settings of Codex for a row: the same for direct and for Antiphon, but for the address."""
     provider: dict[str, object] = {"name": "Scripted", "base_url": url, "wire_api": "responses", "env_key": "SCRIPTED_KEY"}
     if row.catalogue == "url":
         provider["model_catalog_url"] = f"{url}/models"
     settings = {f"model_providers.scripted.{name}": json.dumps(value) for name, value in (provider | dict(row.provider)).items()}
-    for name, tool in row.mcp.items():
+    if row.catalogue == "json":
+        (root / "models.json").write_text(json.dumps({"models": [ENTRY | OLDER | dict(row.model)]}))
+        settings["model_catalog_json"] = json.dumps(str(root / "models.json"))
+    for name, server in row.mcp.items():
         settings[f"mcp_servers.{name}.command"] = json.dumps(sys.executable)
-        settings[f"mcp_servers.{name}.args"] = json.dumps([mcp_echo.__file__, MCP_WORD, tool])
+        settings[f"mcp_servers.{name}.args"] = json.dumps([mcp_echo.__file__, server.word, server.echo])
     return {"model": json.dumps(MODEL), "model_provider": '"scripted"', **settings, **row.config}
 
 
@@ -97,7 +115,7 @@ async def reached(row: Row, upstream: str, root: Path) -> AsyncIterator[tuple[Sc
         if upstream == DIRECT:
             yield server, server.url, key, None
         else:
-            between = await stack.enter_async_context(gateway(server.url, kind.flags, key=key, root=root))
+            between = await stack.enter_async_context(gateway(server.url, kind.flags, key=key, root=root, file=kind.file))
             yield server, between.url, CLIENT_KEY, between
 
 
@@ -106,10 +124,10 @@ async def ran(row: Row, upstream: str, program: Path) -> Ran:
     with tempfile.TemporaryDirectory(prefix="matrix-", ignore_cleanup_errors=True) as folder:
         root = Path(os.path.realpath(folder))
         async with reached(row, upstream, root) as (server, url, key, between):
-            home = Home(root=root, key=key, overrides=overrides(row, url))
+            home = Home(root=root, key=key, overrides=overrides(row, url, root))
             home.fill(row.files)
             started = time.monotonic()
-            steps = [await _step(row, step, home, program) for step in row.steps]
+            steps = [await _step(row, step, home, program, server) for step in row.steps]
             seconds = time.monotonic() - started
             masks = _places(root, url)
             return Ran(
@@ -122,9 +140,11 @@ async def ran(row: Row, upstream: str, program: Path) -> Ran:
             )
 
 
-async def _step(row: Row, step: Step, home: Home, program: Path) -> Done:
-    command = home.command(program, step.prompt, step.arguments)
-    return await run(command, seconds=row.seconds, env=home.environment(), cwd=home.cwd)
+async def _step(row: Row, step: Step, home: Home, program: Path, server: ScriptedServer) -> Done:
+    command, env, interrupt = home.command(program, step), home.environment(), server.hangs if step.interrupted else None
+    if step.keys:
+        return await typed(command, step.keys, seconds=row.seconds, server=server, env=env, cwd=home.cwd)
+    return await run(command, seconds=row.seconds, env=env, cwd=home.cwd, interrupt=interrupt)
 
 
 def _places(root: Path, url: str) -> tuple[tuple[str, str], ...]:
@@ -138,7 +158,7 @@ def _read(path: Path) -> bytes | None:
 def step_problems(step: Step, done: Done, shown: list[Json]) -> Iterator[str]:
     """Where one process differs from what its row says."""
     if done.exit is None:
-        yield "took too long and was ended"
+        yield f"took too long and was ended{': ' + done.errors if step.keys else ''}"
     elif done.exit != step.exit:
         yield f"exit {done.exit}, expected {step.exit}"
     last, failure = events.last_message(shown), events.failure(shown)
@@ -163,30 +183,28 @@ def problems(row: Row, result: Ran) -> Iterator[str]:
     for name, data in row.files_after.items():
         if result.files[name] != data:
             yield f"file {name} holds {result.files[name]!r}, expected {data!r}"
+    if row.leaves and not any(exchange.left for exchange in result.exchanges):
+        yield "the upstream never saw that the client went"
     for exchange in result.exchanges:
         if exchange.refused:
             yield f"the upstream refused request {exchange.number}: {exchange.refused}"
 
 
-def moved(result: Ran) -> Iterator[str]:
-    """Where a request does not begin as the one before it: the upstream's cached prompt would be lost."""
-    for before, after in pairwise(result.exchanges):
-        if before.body.get("tools") != after.body.get("tools"):
-            yield f"request {after.number} has other tools than the one before"
-        for name in ("messages", "input"):
-            old, new = listing(before.body.get(name)), listing(after.body.get(name))
-            for index, item in enumerate(old):
-                if index >= len(new) or new[index] != item:
-                    yield f"request {after.number}: {name}[{index}] is not what it was in the request before"
-                    break
-
-
 def undeclared(row: Row, direct: Ran) -> Iterator[str]:
     """Which tools Codex should have declared and did not, so that the row would prove nothing."""
-    kinds = {tool.get("type") for exchange in direct.exchanges for tool in objects(exchange.body.get("tools"))}
+    kinds = {tool.get("type") for exchange in direct.exchanges for tool in _told(exchange.body)}
     for kind in row.declared:
         if kind not in kinds:
             yield f"Codex declared no tool of type {kind}, only {sorted(map(str, kinds))}"
+
+
+def _told(body: Json) -> Iterator[Json]:
+    """All tools of a request: in their field, in an item, in a namespace."""
+    items = body.get("input")
+    for holder in (body, *(objects(items) if isinstance(items, list) else [])):
+        for tool in objects(holder.get("tools")):
+            yield tool
+            yield from objects(tool.get("tools"))
 
 
 def differences(row: Row, result: Ran, direct: Ran) -> Iterator[str]:
@@ -206,8 +224,9 @@ def _lines(shown: list[Json]) -> list[str]:
 class Runner:
     """Runs cells of one Codex, and what a row shows directly once only."""
 
-    def __init__(self, program: Path) -> None:
+    def __init__(self, program: Path, version: Version) -> None:
         self._program = program
+        self._version = version
         self._direct: dict[str, Ran] = {}
         self._locks: dict[str, asyncio.Lock] = {}
 
@@ -217,15 +236,23 @@ class Runner:
                 self._direct[row.name] = await ran(row, DIRECT, self._program)
             return self._direct[row.name]
 
-    async def cell(self, row: Row, upstream: str) -> Cell:
+    async def cell(self, any_row: Row, upstream: str) -> Cell:
+        row = adapted(any_row, self._version)
+        lacking = self._version.lacks.get(row.name, "")
+        if lacking:
+            return Cell(row=row, upstream=upstream, ran=None, lacking=lacking)
         direct = await self.direct(row)
         try:
             result = direct if upstream == DIRECT else await ran(row, upstream, self._program)
         except GatewayError as error:
             return Cell(row=row, upstream=upstream, ran=None, problems=(str(error),))
-        found = [*problems(row, result), *undeclared(row, direct)]
-        if not row.rewritten:
-            found += moved(result)
-        if upstream != DIRECT and row.compared:
-            found += differences(row, result, direct)
-        return Cell(row=row, upstream=upstream, ran=result, problems=tuple(found))
+        return judged(row, upstream, result, direct)
+
+
+def judged(row: Row, upstream: str, result: Ran, direct: Ran) -> Cell:
+    """The cell with all that is wrong with it."""
+    stable = stability(result.exchanges)
+    found = [*problems(row, result), *undeclared(row, direct), *map(str, stable.breaks)]
+    if upstream != DIRECT and row.compared:
+        found += differences(row, result, direct)
+    return Cell(row=row, upstream=upstream, ran=result, problems=tuple(found), prefix_stable_ratio=stable.prefix_stable_ratio)

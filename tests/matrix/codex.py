@@ -2,12 +2,15 @@
 
 import asyncio
 import contextlib
+import json
 import os
 import shutil
 import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from tests.matrix.row import Step
 
 VERSION = "0.169.0"
 CACHE = Path(__file__).parents[2] / ".cache" / "codex"
@@ -48,8 +51,15 @@ class Done:
     errors: str
 
 
-async def run(command: Sequence[str], *, seconds: float, env: Mapping[str, str] | None = None, cwd: Path | None = None) -> Done:
-    """Runs a program to its end; one that takes too long is ended with all it started."""
+async def run(
+    command: Sequence[str],
+    *,
+    seconds: float,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    interrupt: asyncio.Event | None = None,
+) -> Done:
+    """Runs a program to its end, or interrupts it when told; one that takes too long is ended with all it started."""
     process = await asyncio.create_subprocess_exec(
         *command,
         stdin=asyncio.subprocess.DEVNULL,
@@ -61,15 +71,23 @@ async def run(command: Sequence[str], *, seconds: float, env: Mapping[str, str] 
     )
     exited = True
     reading = asyncio.ensure_future(process.communicate())
+    interrupting = asyncio.ensure_future(_interrupted(process, interrupt))
     try:
         await asyncio.wait([reading], timeout=seconds)
         exited = reading.done()
     finally:
+        interrupting.cancel()
         if not reading.done():
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
     output, errors = await reading
     return Done(process.returncode if exited else None, output.decode(errors="replace"), errors.decode(errors="replace"))
+
+
+async def _interrupted(process: asyncio.subprocess.Process, when: asyncio.Event | None) -> None:
+    if when is not None:
+        await when.wait()
+        process.send_signal(signal.SIGINT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,8 +113,11 @@ class Home:
         homes = {"HOME": str(self.root / "home"), "CODEX_HOME": str(self.root / "codex")}
         return kept | homes | {"SCRIPTED_KEY": self.key, "TERM": "xterm", "NO_PROXY": "127.0.0.1"}
 
-    def command(self, program: Path, prompt: str, arguments: Sequence[str]) -> list[str]:
-        """`resume` and the like are commands of exec, so the common flags stand before the row's own."""
+    def command(self, program: Path, step: Step) -> list[str]:
+        """`resume` and the like are commands of exec, so the common flags stand before the step's own."""
         settings = [part for name, value in self.overrides.items() for part in ("-c", f"{name}={value}")]
-        common = ("--json", "--skip-git-repo-check", "-s", "danger-full-access")
-        return [str(program), "exec", *common, *settings, *arguments, "--", prompt]
+        if step.keys:
+            trusted = f'projects={{{json.dumps(str(self.cwd))}={{trust_level="trusted"}}}}'
+            return [str(program), "--no-alt-screen", *settings, "-c", trusted, "-c", "check_for_update_on_startup=false"]
+        common = ("--json", "--skip-git-repo-check", *step.sandbox)
+        return [str(program), "exec", *common, *settings, *step.arguments, "--", step.prompt]

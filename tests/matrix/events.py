@@ -22,7 +22,7 @@ def replaced(value: Any, masks: Iterable[tuple[str, str]]) -> Any:
             value = re.sub(pattern, lambda _, text=text: text, value)
         return value
     if isinstance(value, dict):
-        return {key: replaced(each, masks) for key, each in mapping(value).items() if key not in DROPPED}
+        return {replaced(key, masks): replaced(each, masks) for key, each in mapping(value).items() if key not in DROPPED}
     if isinstance(value, list):
         return [replaced(each, masks) for each in value]
     return value

@@ -33,10 +33,17 @@ def _logged(log: Path) -> str:
 
 
 @asynccontextmanager
-async def gateway(upstream: str, arguments: Sequence[str], *, key: str, root: Path) -> AsyncIterator[Gateway]:
-    """Serves while the context is open; what it logs goes to a file, so that a full pipe cannot stop it."""
+async def gateway(upstream: str, arguments: Sequence[str], *, key: str, root: Path, file: str = "") -> AsyncIterator[Gateway]:
+    """Serves while the context is open; what it logs goes to a file, so that a full pipe cannot stop it.
+
+    `file` is an antiphon.toml that names the upstream, as URL, instead of the flags.
+    """
     log = root / "gateway.log"
-    process = await _started(upstream, arguments, key, log)
+    named: tuple[str, ...] = ("--upstream", upstream, "--upstream-key-env", "UPSTREAM_KEY")
+    if file:
+        (root / "antiphon.toml").write_text(file.replace("URL", upstream))
+        named = ("--config", str(root / "antiphon.toml"))
+    process = await _started((*named, *arguments), key, log)
     try:
         url = await _address(process, log)
         yield Gateway(url=f"{url}/v1", log=log)
@@ -44,8 +51,8 @@ async def gateway(upstream: str, arguments: Sequence[str], *, key: str, root: Pa
         await _stopped(process)
 
 
-async def _started(upstream: str, arguments: Sequence[str], key: str, log: Path) -> asyncio.subprocess.Process:
-    flags = ("--port", "0", "--upstream", upstream, "--upstream-key-env", "UPSTREAM_KEY", *arguments)
+async def _started(arguments: Sequence[str], key: str, log: Path) -> asyncio.subprocess.Process:
+    flags = ("--port", "0", *arguments)
     kept = {name: value for name, value in os.environ.items() if not name.startswith("ANTIPHON_")}
     with log.open("wb") as errors:
         return await asyncio.create_subprocess_exec(

@@ -1,99 +1,37 @@
-"""The rows of the matrix: what is run, with which settings, and what Codex must show. Data only.
+"""The rows that every Codex can run: words, commands, patches, MCP, pictures, failures, a second process. Data only."""
 
-What a row expects holds for Codex directly against the scripted Responses server and for every upstream behind Antiphon;
-beyond that, what Codex shows through Antiphon must equal what it shows directly (`cell`), but for the row's `masks`.
-"""
-
-import hashlib
 import json
-import struct
-import zlib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 
+from tests.matrix.row import (
+    ALL,
+    COMMAND,
+    DISCONNECTED,
+    GREETED,
+    GREETING,
+    MCP_WORD,
+    NONCE,
+    PICTURE,
+    PICTURE_SEEN,
+    RECONNECTING,
+    UNKNOWN_MODEL,
+    Mcp,
+    Row,
+    Step,
+    one,
+)
 from tests.scripted.script import Image
 
-Files = Mapping[str, bytes]
-
-
-def png(width: int, height: int) -> bytes:
-    """A PNG whose pixels depend on its size."""
-    line = hashlib.sha256(f"{width}x{height}".encode()).digest() * (width * 3 // 32 + 1)
-    pixels = b"".join(b"\0" + line[row : row + width * 3] for row in range(height))
-
-    def chunk(kind: bytes, body: bytes) -> bytes:
-        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
-
-    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(pixels)) + chunk(b"IEND", b"")
-
-
-PICTURE = png(24, 16)
-PICTURE_SEEN = f"Seen: {Image(PICTURE).fingerprint}"
-NONCE = "nonce-7f3a91-ünïcode"
-MCP_WORD = "quokka-55"
-GREETING = b"hello\nbye\n"
-GREETED = b'hello, "w\xc3\xb6rld" \\o/\nbye\n'
-DISCONNECTED = (r"stream disconnected before completion: .*", "stream disconnected before completion: <why>")
-RECONNECTING = (r"\(stream disconnected before completion: .*\)", "(stream disconnected before completion: <why>)")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """One Codex process. `last` is its last message ("" for none), `items` the types of its completed items."""
-
-    prompt: str = "say hello"
-    arguments: tuple[str, ...] = ()
-    exit: int = 0
-    last: str = ""
-    error: str = ""  # a pattern that the reason of a failed turn must match
-    items: tuple[str, ...] = ("agent_message",)
-    usage: Mapping[str, int] | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    name: str
-    script: str
-    steps: tuple[Step, ...]
-    requests: int
-    seconds: float = 20.0
-    # `url`: the provider's model_catalog_url, served by whom Codex talks to; `none`: Codex does not know the model.
-    catalogue: str = "url"
-    config: Mapping[str, str] = field(default_factory=dict[str, str])
-    provider: Mapping[str, int] = field(default_factory=dict[str, int])
-    mcp: Mapping[str, str] = field(default_factory=dict[str, str])  # MCP servers, and the name of echo in each
-    files: Files = field(default_factory=dict[str, bytes])
-    files_after: Mapping[str, bytes | None] = field(default_factory=dict[str, bytes | None])
-    declared: tuple[str, ...] = ()  # kinds of tools that Codex must have declared, seen when it talks to the server directly
-    bad_key: bool = False
-    upstreams: tuple[str, ...] = ("chat", "responses")
-    direct_script: str = ""  # where the upstream's wording has no direct counterpart
-    compared: bool = True  # with what Codex shows directly
-    masks: tuple[tuple[str, str], ...] = ()  # patterns in shown text that may differ from direct, and what they become
-    rewritten: bool = False  # Codex itself begins a later request otherwise
-    unordered: bool = False  # calls run in parallel: their items come in any order
-
-
-def one(row: str, script: str = "", *, step: Step, requests: int = 1, **fields: object) -> Row:
-    """A row of one process; the script has the row's name if no other is given."""
-    return Row(name=row, script=script or row, steps=(step,), requests=requests, **fields)  # type: ignore[arg-type]
-
-
 FAILED = ()
-MCP = {"scripted": "echo"}
+MCP = {"scripted": Mcp(MCP_WORD)}
 LONG = "with_a_name_so_long_that_both_together_pass_sixty_four_characters"
-COMMAND = ("command_execution", "agent_message")
-UNKNOWN_MODEL = "error"  # Codex says at the start that it does not know the model
 NO_RETRIES = {"request_max_retries": 0, "stream_max_retries": 0}
 ONE_RETRY = {"request_max_retries": 0, "stream_max_retries": 1}
 HELLO = "You said: say hello"
 SCHEMA = {"type": "object", "properties": {"told": {"type": "string"}}, "required": ["told"], "additionalProperties": False}
-ALL = ("chat", "responses", "openai")
 PROBED = ("auto-chat", "auto-responses")  # Antiphon finds out what the server speaks
 STYLED = ("chat-llama-cpp-python", "chat-ollama", "chat-vllm")  # chat servers that stream in their own way
 
-ROWS: tuple[Row, ...] = (
+PLAIN: tuple[Row, ...] = (
     one("text", step=Step(last=HELLO), upstreams=(*ALL, *PROBED)),
     one("text-unknown-model", "text", step=Step(last=HELLO, items=(UNKNOWN_MODEL, "agent_message")), catalogue="none"),
     one(
@@ -137,7 +75,7 @@ ROWS: tuple[Row, ...] = (
         "mcp-described",
         step=Step(last=f"The server says: {MCP_WORD}: say hello", items=("mcp_tool_call", "agent_message")),
         requests=2,
-        mcp={f"server_{LONG}": f"echo_{LONG}"},
+        mcp={f"server_{LONG}": Mcp(MCP_WORD, f"echo_{LONG}")},
         upstreams=ALL,
     ),
     one(
@@ -160,7 +98,6 @@ ROWS: tuple[Row, ...] = (
         step=Step(last=f"Told: the file said {NONCE}", items=("agent_message", "command_execution", "agent_message")),
         requests=3,
         config={"model_auto_compact_token_limit": "8000"},
-        rewritten=True,
         files={"nonce.txt": NONCE.encode()},
         upstreams=ALL,
     ),
@@ -269,10 +206,11 @@ ROWS: tuple[Row, ...] = (
         )
         for name in ("abort", "eof", "garbage")
     ),
-    one("length", step=Step(exit=1, error="max_output_tokens"), upstreams=ALL),
+    one("length", step=Step(exit=1, error="max_output_tokens"), provider=ONE_RETRY, upstreams=ALL),
     one(
         "length-call",
         step=Step(exit=1, error="max_output_tokens", items=FAILED),
+        provider=ONE_RETRY,
         files_after={"it-ran.txt": None},
         upstreams=ALL,
     ),
@@ -300,4 +238,3 @@ ROWS: tuple[Row, ...] = (
         upstreams=ALL,
     ),
 )
-BY_NAME = {row.name: row for row in ROWS}

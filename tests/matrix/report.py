@@ -15,7 +15,10 @@ from rich.table import Table
 
 from tests.matrix.cell import DIRECT, UPSTREAMS, Cell, Runner
 from tests.matrix.codex import VERSION, NoCodexError, find
-from tests.matrix.rows import BY_NAME, ROWS, Row
+from tests.matrix.doc import write
+from tests.matrix.row import Row
+from tests.matrix.rows import BY_NAME, ROWS, pending
+from tests.matrix.versions import VERSIONS, known
 
 APIS = {
     "direct": (DIRECT,),
@@ -30,9 +33,10 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--api", choices=APIS, default="both", help="which upstreams (default: both; direct: without Antiphon)")
     parser.add_argument("--only", nargs="+", metavar="NAME", choices=BY_NAME, default=list(BY_NAME), help="only these rows")
     parser.add_argument("--codex", metavar="PATH", type=Path, help="a Codex program instead of the ones npm installs")
-    parser.add_argument("--versions", nargs="+", metavar="V", default=[VERSION], help=f"versions of Codex (default: {VERSION})")
+    parser.add_argument("--versions", nargs="+", metavar="V", default=[VERSION], help=f"versions of Codex, or `all` ({VERSION})")
     parser.add_argument("--jobs", type=int, default=2, help="cells at a time (default: 2)")
     parser.add_argument("--json", type=Path, metavar="FILE", dest="report", help="write all that was seen to a file")
+    parser.add_argument("--doc", type=Path, metavar="FILE", help="write the table of results to a Markdown file")
     return parser.parse_args(given)
 
 
@@ -58,15 +62,23 @@ async def cells(runner: Runner, wanted: Iterable[tuple[Row, str]], jobs: int) ->
 def mark(cell: Cell | None) -> str:
     if cell is None:
         return ""
-    seconds = f" {cell.ran.seconds:.1f}s" if cell.ran else ""
-    return f"[red]WRONG[/]{seconds}" if cell.problems else f"[green]ok[/]{seconds}"
+    if cell.lacking:
+        return "[dim]lacks it[/]"
+    waits = pending(cell.row.name, cell.upstream)
+    word = ("[yellow]pending[/]" if waits else "[red]WRONG[/]") if cell.problems else f"[green]ok{' (was pending)' if waits else ''}[/]"
+    return f"{word} {cell.ran.seconds:.1f}s {ratio(cell)}".rstrip() if cell.ran else word
+
+
+def ratio(cell: Cell) -> str:
+    """The cell's prefix_stable_ratio, where it has one."""
+    return "" if cell.prefix_stable_ratio is None else f"{cell.prefix_stable_ratio:.2f}"
 
 
 def show(console: Console, version: str, found: Iterable[Cell]) -> None:
     """One line per row, one column per upstream; then every problem in full."""
     by_place = {(cell.row.name, cell.upstream): cell for cell in found}
     upstreams = [name for name in UPSTREAMS if any(place[1] == name for place in by_place)]
-    table = Table(title=f"Codex {version}", title_justify="left")
+    table = Table(title=f"Codex {version} (seconds, prefix_stable_ratio)", title_justify="left")
     for heading in ("row", *upstreams):
         table.add_column(heading, no_wrap=True)
     for row in dict.fromkeys(place[0] for place in by_place):
@@ -74,28 +86,40 @@ def show(console: Console, version: str, found: Iterable[Cell]) -> None:
     console.print(table)
     for cell in by_place.values():
         for problem in cell.problems:
-            console.print(f"{cell.name}: {problem}", markup=False, highlight=False, soft_wrap=True)
+            console.print(
+                f"{cell.name}{' (pending)' if pending(cell.row.name, cell.upstream) else ''}: {problem}",
+                markup=False,
+                highlight=False,
+                soft_wrap=True,
+            )
 
 
 def document(cell: Cell) -> dict[str, object]:
     ran = asdict(cell.ran) if cell.ran else None
-    return {"row": cell.row.name, "upstream": cell.upstream, "problems": cell.problems, "ran": ran}
+    return {
+        "row": cell.row.name,
+        "upstream": cell.upstream,
+        "problems": cell.problems,
+        "ran": ran,
+        "prefix_stable_ratio": cell.prefix_stable_ratio,
+    }
 
 
 async def matrix(given: argparse.Namespace, console: Console) -> bool:
     """Whether every cell of every version is as it should be."""
     wanted = chosen((row for row in ROWS if row.name in given.only), APIS[given.api])
-    reports: dict[str, list[dict[str, object]]] = {}
-    right = True
-    for version in [str(given.codex)] if given.codex else given.versions:
+    results: dict[str, list[Cell]] = {}
+    versions = list(VERSIONS) if given.versions == ["all"] else given.versions
+    for version in [str(given.codex)] if given.codex else versions:
         program = given.codex.absolute() if given.codex else await find(version)
-        found = await cells(Runner(program), wanted, given.jobs)
-        show(console, version, found)
-        reports[version] = [document(cell) for cell in found]
-        right = right and not any(cell.problems for cell in found)
+        results[version] = await cells(Runner(program, known(version)), wanted, given.jobs)
+        show(console, version, results[version])
     if given.report:
-        given.report.write_text(json.dumps(reports, indent=1, ensure_ascii=False, default=repr))
-    return right
+        documents = {version: [document(cell) for cell in found] for version, found in results.items()}
+        given.report.write_text(json.dumps(documents, indent=1, ensure_ascii=False, default=repr))
+    if given.doc:
+        given.doc.write_text(write(results))
+    return not any(cell.problems for found in results.values() for cell in found if not pending(cell.row.name, cell.upstream))
 
 
 def main() -> int:

@@ -5,9 +5,12 @@ from typing import Any
 
 import pytest
 
-from tests.matrix.cell import Ran, differences, moved, problems, undeclared
+from tests.matrix.cell import Ran, differences, problems, undeclared
 from tests.matrix.codex import Done
-from tests.matrix.rows import BY_NAME, DISCONNECTED, ROWS, Row, Step
+from tests.matrix.prompt import stability
+from tests.matrix.row import DISCONNECTED, Row, Step
+from tests.matrix.rows import BY_NAME, PENDING, ROWS
+from tests.matrix.versions import VERSIONS, adapted
 from tests.scripted.script import Json
 from tests.scripted.server import Exchange
 
@@ -78,20 +81,36 @@ def requests(*bodies: Any) -> Ran:
     return replace(RAN, exchanges=[Exchange(number, {}, body) for number, body in enumerate(bodies, 1)])
 
 
+def user(*texts: str) -> list[Json]:
+    return [{"role": "user", "content": text} for text in texts]
+
+
+CALL: Json = {"role": "assistant", "content": None, "tool_calls": [{"id": "a", "type": "function", "function": {"name": "f"}}]}
 PREFIXES: dict[str, tuple[Ran, str]] = {
-    "appended": (requests({"input": [1]}, {"input": [1, 2]}), ""),
-    "the same again": (requests({"input": [1]}, {"input": [1]}), ""),
-    "changed": (requests({"messages": [1, 2]}, {"messages": [1, 3, 4]}), "request 2: messages[1] is not what it was"),
-    "shortened": (requests({"input": [1, 2]}, {"input": [1]}), "request 2: input[1] is not what it was"),
-    "other tools": (requests({"tools": [1]}, {"tools": [2]}), "request 2 has other tools"),
+    "appended": (requests({"messages": user("one")}, {"messages": user("one", "two")}), ""),
+    "the same again": (requests({"messages": user("one")}, {"messages": user("one")}), ""),
+    "items without ids": (requests({"input": [{"role": "user", "id": "a"}]}, {"input": [{"role": "user", "id": "b"}]}), ""),
+    "changed": (requests({"messages": user("one", "two")}, {"messages": user("one", "2", "3")}), "had …'"),
+    "another call": (requests({"messages": [CALL]}, {"messages": [CALL | {"tool_calls": []}]}), "request 2 does not begin"),
+    "shortened": (requests({"messages": user("one", "two")}, {"messages": user("one")}), "request 2 does not begin"),
+    "other tools": (requests({"tools": [{"name": "a"}]}, {"tools": [{"name": "b"}]}), "<tools>"),
+    "a tool more": (requests({"tools": [{"name": "a"}]}, {"tools": [{"name": "a"}, {"name": "b"}]}), "</tools>"),
 }
 
 
 @pytest.mark.parametrize(("ran", "expected"), PREFIXES.values(), ids=PREFIXES)
-def test_a_moved_prefix_is_a_problem(ran: Ran, expected: str) -> None:
-    found = "\n".join(moved(ran))
-    assert bool(found) == bool(expected)
+def test_a_moved_prefix_is_seen(ran: Ran, expected: str) -> None:
+    stable = stability(ran.exchanges)
+    found = "\n".join(map(str, stable.breaks))
+    assert bool(found) == bool(expected) == (stable.prefix_stable_ratio < 1.0)
     assert expected in found
+
+
+def test_conversations_are_compared_with_themselves() -> None:
+    bodies = (("", user("one")), ("child", user("task")), ("", user("one", "two")), ("child", user("task", "more")))
+    exchanges = [Exchange(number, {}, {"messages": given}, thread=thread) for number, (thread, given) in enumerate(bodies, 1)]
+    assert stability(exchanges).prefix_stable_ratio == 1.0
+    assert stability(replace(each, thread="") for each in exchanges).prefix_stable_ratio < 1.0
 
 
 def test_a_row_that_proves_nothing_is_a_problem() -> None:
@@ -102,3 +121,15 @@ def test_a_row_that_proves_nothing_is_a_problem() -> None:
 
 def test_row_names_are_unique() -> None:
     assert len(ROWS) == len(BY_NAME)
+
+
+def test_exceptions_are_about_rows_there_are() -> None:
+    assert PENDING.keys() <= BY_NAME.keys()
+    for version in VERSIONS.values():
+        assert version.lacks.keys() | version.differs.keys() <= BY_NAME.keys()
+
+
+@pytest.mark.parametrize("version", VERSIONS.values(), ids=VERSIONS)
+def test_every_row_can_be_adapted(version: Any) -> None:
+    for row in ROWS:
+        assert adapted(row, version).name == row.name

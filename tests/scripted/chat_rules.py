@@ -171,9 +171,18 @@ def tool_choice(body: Json) -> Iterator[Complaint]:
         yield Complaint("tool_choice", f"expected one of {CHOICES} or a declared function, got {choice!r}")
 
 
+def reasoning_back(body: Json) -> Iterator[Complaint]:
+    """As DeepSeek's thinking mode: within a turn, the thoughts before a tool call belong to the call."""
+    messages = objects(body["messages"])
+    since = max((index for index, message in enumerate(messages) if message["role"] == "user"), default=0)
+    for index, message in enumerate(messages):
+        if index > since and message.get("tool_calls") and not message.get("reasoning_content"):
+            yield Complaint(f"messages[{index}].reasoning_content", "in the thinking mode it must be passed back to the API")
+
+
 # In the order in which they may rely on each other: `roles` before all that read a role.
 RULES = (top_level, roles, system_first, contents, assistants, pairing, tools, tool_choice)
 
 
-def refusal(body: Json) -> Failure | None:
-    return first(RULES, body)
+def refusal(body: Json, *, wants_reasoning: bool = False) -> Failure | None:
+    return first((*RULES, reasoning_back) if wants_reasoning else RULES, body)

@@ -31,6 +31,7 @@ from tests.scripted.script import (
 from tests.scripted.server import MODEL, Wire, cut, main
 
 CREATED = 1_790_000_000
+REASONING = ("reasoning_content", "reasoning")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,12 +44,14 @@ class Style:
     call_finish: str = "tool_calls"
     usage_at_finish: bool = False  # in the chunk of the finish reason, not in one of its own
     owner: str = "scripted"  # of its models: some servers are known by it
+    wants_reasoning: bool = False  # refuses a tool call of the running turn without the thoughts that led to it
 
 
 STYLES = {
     "strict": Style(),
     "llama-cpp-python": Style(repeats=True),
     "ollama": Style(reasoning="reasoning", whole=True, usage_at_finish=True),
+    "deepseek": Style(wants_reasoning=True),
     "vllm": Style(reasoning="reasoning", call_finish="stop", owner="vllm"),
 }
 
@@ -182,7 +185,7 @@ class ChatWire:
     path: str = "/chat/completions"
 
     def refusal(self, body: Json) -> Failure | None:
-        return refusal(body)
+        return refusal(body, wants_reasoning=self.style.wants_reasoning)
 
     def view(self, body: Json, number: int) -> View:
         messages = objects(body["messages"])
@@ -193,6 +196,7 @@ class ChatWire:
             said=tuple(Said(str(each["role"]), text) for each in messages for text in texts(each) if each["role"] != "tool"),
             outputs=tuple(Output(each["tool_call_id"], "\n".join(texts(each))) for each in messages if each["role"] == "tool"),
             images=tuple(image for each in messages for image in images(each)),
+            reasoning=tuple(str(each[name]) for each in messages for name in REASONING if each.get(name)),
             schema=mapping(mapping(mapping(body.get("response_format")).get("json_schema")).get("schema")),
         )
 

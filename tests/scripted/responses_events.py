@@ -76,13 +76,20 @@ def item(part: Part, number: int, index: int, status: str) -> Json:
         case Reasoning(text):
             summary = [{"type": "summary_text", "text": text}] if done else []
             return {"type": "reasoning", "id": f"rs_{name}", "summary": summary, "encrypted_content": f"sealed_{name}"}
-        case Call(tool, payload) if tool.kind == "custom":
-            body = {"call_id": f"call_{name}", "name": tool.name, "input": payload if done else ""}
-            return {"type": "custom_tool_call", "id": f"ctc_{name}", "status": status} | body
-        case Call(tool):
-            body = {"call_id": f"call_{name}", "name": tool.name, "arguments": part.arguments if done else ""}
-            space = {"namespace": tool.namespace} if tool.namespace else {}
-            return {"type": "function_call", "id": f"fc_{name}", "status": status} | body | space
+        case Call():
+            return _call(part, name, status)
+
+
+def _call(call: Call, name: str, status: str) -> Json:
+    tool, done = call.tool, status != "in_progress"
+    head: Json = {"status": status, "call_id": f"call_{name}"}
+    if tool.kind == "tool_search":
+        arguments = call.payload if done else {}
+        return head | {"type": "tool_search_call", "id": f"tsc_{name}", "execution": "client", "arguments": arguments}
+    space = {"namespace": tool.namespace} if tool.namespace else {}
+    if tool.kind == "custom":
+        return head | {"type": "custom_tool_call", "id": f"ctc_{name}", "name": tool.name, "input": call.payload if done else ""} | space
+    return head | {"type": "function_call", "id": f"fc_{name}", "name": tool.name, "arguments": call.arguments if done else ""} | space
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +122,8 @@ def _reasoning_events(at: _Place, text: str) -> Iterator[Json]:
 
 
 def _call_events(at: _Place, call: Call) -> Iterator[Json]:
+    if call.tool.kind == "tool_search":
+        return
     if call.tool.kind == "custom":
         text, kind, name = str(call.payload), "custom_tool_call_input", "input"
     else:

@@ -12,7 +12,7 @@ STRICT_ITEMS = {
     "reasoning": {"id", "type", "summary", "content", "encrypted_content", "status"},
 }
 ROLES = ("user", "assistant", "system", "developer")
-CALLS = ("function_call", "custom_tool_call")
+CALLS = ("function_call", "custom_tool_call", "tool_search_call")
 
 
 def top_level(body: Json) -> Iterator[Complaint]:
@@ -35,7 +35,7 @@ def pairing(body: Json) -> Iterator[Complaint]:
     """Every output answers a call before it, every call has its output."""
     items = objects(body["input"])
     calls = [item.get("call_id") for item in items if item.get("type") in CALLS]
-    outputs = [item.get("call_id") for item in items if str(item.get("type")).endswith("call_output")]
+    outputs = [item.get("call_id") for item in items if str(item.get("type")).endswith(("call_output", "search_output"))]
     for call_id in outputs:
         if call_id not in calls:
             yield Complaint("input", f"no tool call found for function call output with call_id {call_id}")

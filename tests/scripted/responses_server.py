@@ -14,15 +14,25 @@ from tests.scripted.scenarios import SCRIPTS
 from tests.scripted.script import Answer, Failure, Image, Json, Output, Said, Tool, View, mapping, objects
 from tests.scripted.server import MODEL, Wire, main
 
-CALL_OUTPUTS = ("function_call_output", "custom_tool_call_output")
+MESSAGES = (None, "message", "agent_message")
+OUTPUTS = ("function_call_output", "custom_tool_call_output", "tool_search_output")
 
 
 def declared(tools: list[Json], namespace: str = "") -> Iterator[Tool]:
     for tool in tools:
-        if tool.get("type") == "namespace":
+        kind, schema = str(tool.get("type")), mapping(tool.get("parameters"))
+        if kind == "namespace":
             yield from declared(objects(tool.get("tools")), str(tool.get("name")))
-        elif "name" in tool:
-            yield Tool(tool["name"], namespace, tool["type"], mapping(tool.get("parameters")), str(tool.get("description")))
+        elif kind == "tool_search" or "name" in tool:
+            yield Tool(str(tool.get("name", kind)), namespace, kind, schema, str(tool.get("description")))
+
+
+def offered(body: Json, items: list[Json]) -> Iterator[Tool]:
+    """The tools that a request declares, in their own field or in an item."""
+    yield from declared(objects(body.get("tools")))
+    for item in items:
+        if item.get("type") == "additional_tools":
+            yield from declared(objects(item.get("tools")))
 
 
 def joined(content: object) -> str:
@@ -33,10 +43,24 @@ def joined(content: object) -> str:
 
 
 def said(item: Json) -> Iterator[Said]:
-    content = item.get("content")
-    texts = [content] if isinstance(content, str) else [part["text"] for part in objects(content) if "text" in part]
-    for text in texts:
-        yield Said(str(item.get("role")), str(text))
+    """Words with their role; what one agent tells another is a message too, and only called encrypted."""
+    role = "user" if item.get("type") == "agent_message" else str(item.get("role"))
+    if isinstance(item.get("content"), str):
+        yield Said(role, str(item["content"]))
+    for part in objects(item.get("content")):
+        text = part.get("text", part.get("encrypted_content"))
+        if isinstance(text, str) and item.get("type") in MESSAGES:
+            yield Said(role, text)
+
+
+def thoughts(items: list[Json]) -> Iterator[str]:
+    for item in items:
+        if item.get("type") == "reasoning":
+            yield from (str(part.get("text")) for part in objects(item.get("summary")) + objects(item.get("content")))
+
+
+def output(item: Json) -> Output:
+    return Output(str(item.get("call_id")), joined(item.get("output")), tuple(declared(objects(item.get("tools")))))
 
 
 def images(item: Json) -> Iterator[Image]:
@@ -59,10 +83,11 @@ class ResponsesWire:
         return View(
             number=number,
             model=str(body["model"]),
-            tools=tuple(declared(objects(body.get("tools")))),
+            tools=tuple(offered(body, items)),
             said=tuple(each for item in items for each in said(item)),
-            outputs=tuple(Output(item["call_id"], joined(item["output"])) for item in items if item.get("type") in CALL_OUTPUTS),
+            outputs=tuple(output(item) for item in items if item.get("type") in OUTPUTS),
             images=tuple(image for item in items for image in images(item)),
+            reasoning=tuple(thoughts(items)),
             schema=mapping(mapping(mapping(body.get("text")).get("format")).get("schema")),
         )
 

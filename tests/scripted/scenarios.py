@@ -7,6 +7,9 @@ lost on the way is missing in it. Not here: what Codex should show of it, that i
 import json
 from collections.abc import Callable
 
+from tests.scripted.agents import AGENTS, is_title, titled
+from tests.scripted.discovery import DISCOVERY
+from tests.scripted.reach import shell
 from tests.scripted.script import Answer, Call, Ending, Failure, Reasoning, Reply, Script, Text, Usage, View, answer, mapping
 
 PATCH = """*** Begin Patch
@@ -38,7 +41,7 @@ def command(line: str) -> Script:
     def script(view: View) -> Reply:
         if view.outputs:
             return answer(f"It printed: {view.outputs[-1].body}")
-        return answer(Call(view.tool("exec_command"), {"cmd": line}))
+        return answer(shell(view, line))
 
     return script
 
@@ -46,7 +49,7 @@ def command(line: str) -> Script:
 def reasoned_command(view: View) -> Reply:
     if view.outputs:
         return answer(Reasoning("That is all."), f"It printed: {view.outputs[-1].body}")
-    return answer(Reasoning("A file is wanted."), "I will look.", Call(view.tool("exec_command"), {"cmd": "cat nonce.txt"}))
+    return answer(Reasoning("A file is wanted."), "I will look.", shell(view, "cat nonce.txt"))
 
 
 def apply_patch(view: View) -> Reply:
@@ -82,11 +85,11 @@ def schema(view: View) -> Reply:
 def compaction(view: View) -> Reply:
     """Fills the context with its first call, sums up when Codex asks, and tells what it still knows."""
     if view.number == 1:
-        call = Call(view.tool("exec_command"), {"cmd": "cat nonce.txt"})
+        call = shell(view, "cat nonce.txt")
         return Answer(parts=(Text("I look."), call), usage=Usage(input=9000))
     if "CONTEXT CHECKPOINT COMPACTION" in view.prompt:
-        return answer(f"So far the file said {view.outputs[-1].body}")
-    return answer(f"Told: {view.prompt.rpartition('So far ')[2]}")
+        return answer(f"So far the file said {view.outputs[-1].body}", thread="summary")
+    return answer(f"Told: {view.prompt.rpartition('So far ')[2]}", thread="after")
 
 
 def image(view: View) -> Reply:
@@ -100,13 +103,13 @@ def view_image(view: View) -> Reply:
 def parallel(view: View) -> Reply:
     if view.outputs:
         return answer("They printed: " + ", ".join(output.body for output in view.outputs))
-    return answer(*(Call(view.tool("exec_command"), {"cmd": line}) for line in PARALLEL))
+    return answer(*(shell(view, line) for line in PARALLEL))
 
 
 def usage(view: View) -> Reply:
     if view.outputs:
         return Answer(parts=(Text("counted"),), usage=Usage(input=4321, cached=1234, output=65, reasoning=0))
-    call = Call(view.tool("exec_command"), {"cmd": "true"})
+    call = shell(view, "true")
     return Answer(parts=(call,), usage=Usage(input=1234, cached=1000, output=56, reasoning=7))
 
 
@@ -114,6 +117,25 @@ def resume(view: View) -> Reply:
     """Tells all that was said in the thread, so that a second process shows what the first one stored."""
     prompts = [said for said in view.texts("user") if said.startswith("remember")]
     return answer(f"Asked: {' | '.join(prompts)}. Answered: {' | '.join(view.texts('assistant'))}.")
+
+
+def reasoned_steps(view: View) -> Reply:
+    """Thinks before each call and tells at the end which thoughts came back to it."""
+    count = len(view.outputs)
+    if count == 2:
+        return answer(f"I thought: {' | '.join(view.reasoning)}. It printed: {view.outputs[-1].body}")
+    return answer(Reasoning(f"Step {count + 1}: a file is wanted."), shell(view, ("cat one.txt", "cat two.txt")[count]))
+
+
+def hanging(view: View) -> Reply:
+    """Hangs inside its first answer; then tells what it knows of that."""
+    if is_title(view):
+        return titled(view)
+    prompts = [said for said in view.texts("user") if said.startswith("say ")]
+    if len(prompts) == 1:
+        return Answer(parts=(Text("I will never finish this sentence."),), ending="hang")
+    told = "interrupted" if any("<turn_aborted>" in said for said in view.texts("user")) else "not told of it"
+    return answer(f"Asked: {' | '.join(prompts)}. I was {told}.")
 
 
 def failing(failure: Failure, *, times: int = 1_000_000) -> Script:
@@ -137,7 +159,7 @@ def breaking(ending: Ending, *, times: int = 1_000_000) -> Script:
 
 def broken_call(view: View) -> Reply:
     """Breaks off inside a call's arguments: it must never be run."""
-    call = Call(view.tool("exec_command"), {"cmd": "touch it-ran.txt"})
+    call = shell(view, "touch it-ran.txt")
     return Answer(parts=(call,), ending="length")
 
 
@@ -183,4 +205,8 @@ SCRIPTS: dict[str, Callable[[View], Reply]] = {
     "garbage": breaking("garbage"),
     "length": breaking("length"),
     "length-call": broken_call,
+    "reasoned-steps": reasoned_steps,
+    "hanging": hanging,
+    **DISCOVERY,
+    **AGENTS,
 }

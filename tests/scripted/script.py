@@ -42,6 +42,11 @@ class Tool:
     parameters: Mapping[str, Any] = field(default_factory=dict[str, Any])
     description: str = ""
 
+    @property
+    def path(self) -> str:
+        """The whole name, as gateways write it where there are no namespaces."""
+        return f"{self.namespace}__{self.name}" if self.namespace else self.name
+
 
 @dataclass(frozen=True, slots=True)
 class Image:
@@ -70,11 +75,19 @@ class Output:
     call_id: str
     text: str
 
+    tools: tuple["Tool", ...] = ()  # that a tool search found
+
     @property
     def body(self) -> str:
-        """What the tool itself printed, without the lines Codex puts around it."""
+        """What the tool itself printed, without what Codex puts around it: lines, and before summer 2026 the JSON of an MCP result."""
         _, head, body = self.text.partition("Output:")
-        return (body if head else self.text).strip()
+        words = (body if head else self.text).strip()
+        if not words.startswith("[{"):
+            return words
+        try:
+            return "\n".join(str(part.get("text")) for part in objects(json.loads(words)))
+        except ValueError:
+            return words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +100,7 @@ class View:
     said: tuple[Said, ...]
     outputs: tuple[Output, ...]
     images: tuple[Image, ...]
+    reasoning: tuple[str, ...] = ()  # the model's own earlier thoughts, as far as they came back
     schema: Json = field(default_factory=dict[str, Any])  # that the answer must follow
 
     def tool(self, ending: str) -> Tool:
@@ -123,7 +137,7 @@ class Reasoning:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A tool call. A `str` payload is the raw input of a freeform tool."""
+    """A tool call. A `str` payload is the raw input of a freeform tool. A tool of kind `tool_search` is called by its own item."""
 
     tool: Tool
     payload: Mapping[str, Any] | str
@@ -141,8 +155,9 @@ class Call:
 
 Part = Text | Reasoning | Call
 # complete: as it should end; length: cut by the output limit; the others break off inside the last part:
-# abort drops the connection, eof ends the body without a terminal event, garbage writes no JSON and ends.
-Ending = Literal["complete", "length", "abort", "eof", "garbage"]
+# abort drops the connection, eof ends the body without a terminal event, garbage writes no JSON and ends, hang says no more
+# until the client goes.
+Ending = Literal["complete", "length", "abort", "eof", "garbage", "hang"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,6 +173,7 @@ class Answer:
     parts: tuple[Part, ...]
     usage: Usage = Usage()
     ending: Ending = "complete"
+    thread: str = ""  # which conversation the model takes this to be, where a script plays several
 
     @property
     def breaks_off(self) -> bool:
@@ -186,9 +202,9 @@ Reply = Answer | Failure
 Script = Callable[[View], Reply]
 
 
-def answer(*parts: Part | str) -> Answer:
+def answer(*parts: Part | str, thread: str = "") -> Answer:
     """An ordinary answer; a str is text."""
-    return Answer(parts=tuple(Text(part) if isinstance(part, str) else part for part in parts))
+    return Answer(parts=tuple(Text(part) if isinstance(part, str) else part for part in parts), thread=thread)
 
 
 def pieces(text: str, size: int = 7) -> list[str]:

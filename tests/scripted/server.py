@@ -18,6 +18,7 @@ from tests.scripted.script import Answer, Failure, Json, Reply, Script, ScriptEr
 
 LIMIT = 64 * 1024 * 1024
 MODEL = "scripted-model"
+HANGS_FOR = 30.0
 Frame = TypeVar("Frame")
 
 
@@ -49,6 +50,8 @@ class Exchange:
     body: Json
     status: int = 0
     refused: str = ""
+    thread: str = ""  # as the script says
+    left: bool = False  # the client went while the answer hung
 
 
 @dataclass(slots=True)
@@ -60,6 +63,9 @@ class ScriptedServer:
     key: str = ""
     exchanges: list[Exchange] = field(default_factory=list[Exchange])
     url: str = ""
+    hangs: asyncio.Event = field(default_factory=asyncio.Event)
+    answered: int = 0
+    _changed: asyncio.Condition = field(default_factory=asyncio.Condition)
     _runner: web.AppRunner | None = None
 
     async def __aenter__(self) -> Self:
@@ -78,7 +84,7 @@ class ScriptedServer:
         app.router.add_post(f"/v1{self.wire.path}", self._respond)
         app.router.add_get("/v1/models", self._models)
         app.router.add_get("/_requests", self._requests)
-        self._runner = web.AppRunner(app, handle_signals=False, shutdown_timeout=0.1)
+        self._runner = web.AppRunner(app, handle_signals=False, shutdown_timeout=0.1, handler_cancellation=True)
         await self._runner.setup()
         await web.TCPSite(self._runner, "127.0.0.1", port).start()
         bound: int = self._runner.addresses[0][1]
@@ -98,7 +104,19 @@ class ScriptedServer:
             return None
         return Failure(status=401, message=f"Incorrect API key provided: {given[-4:]}.", code="invalid_api_key")
 
+    async def until_answered(self, count: int) -> None:
+        """Waits until so many requests were answered whole."""
+        async with self._changed:
+            await self._changed.wait_for(lambda: self.answered >= count)
+
     async def _respond(self, request: web.Request) -> web.StreamResponse:
+        response = await self._answered(request)
+        async with self._changed:
+            self.answered += 1
+            self._changed.notify_all()
+        return response
+
+    async def _answered(self, request: web.Request) -> web.StreamResponse:
         number = len(self.exchanges) + 1
         exchange = Exchange(number, dict(request.headers), {})
         self.exchanges.append(exchange)
@@ -106,7 +124,7 @@ class ScriptedServer:
         if isinstance(reply, Failure):
             exchange.status = reply.status
             return _failed(reply)
-        exchange.status = 200
+        exchange.status, exchange.thread = 200, reply.thread
         if exchange.body.get("stream") is True:
             return await self._stream(request, exchange, reply)
         return web.json_response(self.wire.document(exchange.body, reply, number))
@@ -140,7 +158,20 @@ class ScriptedServer:
         if reply.ending == "abort" and request.transport is not None:
             await response.drain()
             request.transport.close()
+        if reply.ending == "hang":
+            await self._hang(exchange)
         return response
+
+    async def _hang(self, exchange: Exchange) -> None:
+        self.hangs.set()
+        try:
+            async with asyncio.timeout(HANGS_FOR):
+                await asyncio.Event().wait()
+        except TimeoutError:
+            return
+        except asyncio.CancelledError:
+            exchange.left = True
+            raise
 
 
 def _refuse(exchange: Exchange, failure: Failure) -> Failure:

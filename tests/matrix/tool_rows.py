@@ -1,0 +1,158 @@
+"""The rows of Codex's own dialect: deferred tools, code mode, agents, reviews, titles, thoughts, interruptions. Data only."""
+
+from tests.matrix.row import ALL, COMMAND, NONCE, UNKNOWN_MODEL, Keys, Mcp, Row, Step, one
+
+UUID = (r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "<id>")
+NICKNAME = (r'"nickname": ?"[^"]*"', '"nickname":"<name>"')
+TWO_SERVERS = {"first": Mcp("aardvark-11"), "second": Mcp("bandicoot-22")}
+BOTH_SAY = "They say: bandicoot-22: say hello / aardvark-11: say hello"
+NONCE_FILE = {"nonce.txt": NONCE.encode()}
+TWO_FILES = {"one.txt": b"first", "two.txt": b"second"}
+CALLED = ("mcp_tool_call", "mcp_tool_call", "agent_message")
+ESCAPE = "\x1b"
+STARTED = (Keys(after="Scripted", send="say hello"), Keys(after="say hello", send="\r"))
+STOPPED = (
+    Keys(after="interrupted", send="say again"),
+    Keys(after="say again", send="\r"),
+    Keys(after="Asked: say hello | say again. I was interrupted."),
+)
+UNTITLED = (*STARTED, Keys(hanging=True, send=ESCAPE), *STOPPED)
+
+TOOL_ROWS: tuple[Row, ...] = (
+    one(
+        "tool-search",
+        step=Step(last=BOTH_SAY, items=CALLED),
+        requests=4,
+        catalogue="json",
+        model={"supports_search_tool": True},
+        mcp=TWO_SERVERS,
+        declared=("tool_search",),
+        upstreams=ALL,
+    ),
+    one(
+        "tool-search-again",
+        step=Step(last=BOTH_SAY, items=CALLED),
+        requests=5,
+        catalogue="json",
+        model={"supports_search_tool": True},
+        mcp=TWO_SERVERS,
+        declared=("tool_search",),
+        upstreams=ALL,
+    ),
+    one(
+        "code-mode-lite",
+        "code-mode",
+        step=Step(
+            last=f"The cells printed: {NONCE} / slept, 42",
+            items=COMMAND,
+        ),
+        requests=4,
+        catalogue="json",
+        model={"use_responses_lite": True, "tool_mode": "code_mode_only"},
+        files=NONCE_FILE,
+        declared=("custom",),
+        upstreams=ALL,
+    ),
+    one(
+        "code-mode",
+        step=Step(
+            last=f"The cells printed: {NONCE} / slept, 42",
+            items=COMMAND,
+        ),
+        requests=4,
+        catalogue="json",
+        model={"tool_mode": "code_mode_only"},
+        files=NONCE_FILE,
+        declared=("custom",),
+        upstreams=ALL,
+    ),
+    one(
+        "agents-v1",
+        "agents",
+        step=Step(
+            last=f"Told: The child read {NONCE}",
+            items=(UNKNOWN_MODEL, "collab_tool_call", "collab_tool_call", *COMMAND),
+        ),
+        requests=6,
+        catalogue="none",
+        files=NONCE_FILE,
+        declared=("namespace",),
+        masks=(UUID, NICKNAME),
+        upstreams=ALL,
+    ),
+    one(
+        "agents-v2",
+        "team",
+        step=Step(last=f"Told: The child read {NONCE}", items=("collab_tool_call", "agent_message")),
+        requests=5,
+        catalogue="json",
+        model={"multi_agent_version": "v2"},
+        files=NONCE_FILE,
+        declared=("namespace",),
+        masks=(UUID, NICKNAME),
+        upstreams=ALL,
+    ),
+    one(
+        "auto-review",
+        "review-allow",
+        step=Step(last=f"It printed: {NONCE}", items=COMMAND, sandbox=("--approve-for-me",)),
+        requests=3,
+        files=NONCE_FILE,
+        upstreams=ALL,
+    ),
+    one(
+        "auto-review-refuses",
+        "review-deny",
+        step=Step(last="It was refused.", items=COMMAND, sandbox=("--approve-for-me",)),
+        requests=3,
+        files=NONCE_FILE,
+        upstreams=ALL,
+    ),
+    one(
+        "title",
+        "titled",
+        step=Step(
+            keys=(
+                *STARTED,
+                Keys(after="You said: say hello", answered=2),
+                Keys(after="Greet the quokka"),
+            ),
+            items=(),
+        ),
+        requests=2,
+        upstreams=ALL,
+    ),
+    one(
+        "reasoning-back",
+        "reasoned-steps",
+        step=Step(
+            last="I thought: Step 1: a file is wanted. | Step 2: a file is wanted.. It printed: second",
+            items=("reasoning", "command_execution", "reasoning", "command_execution", "agent_message"),
+        ),
+        requests=3,
+        files=TWO_FILES,
+        upstreams=("chat-reasoning", "responses", "openai"),
+    ),
+    Row(
+        name="interrupted",
+        script="hanging",
+        steps=(
+            Step(interrupted=True, exit=1, items=()),
+            Step(prompt="say again", arguments=("resume", "--last"), last="Asked: say hello | say again. I was interrupted."),
+        ),
+        requests=2,
+        leaves=True,
+        upstreams=ALL,
+    ),
+    one(
+        "interrupted-terminal",
+        "hanging",
+        step=Step(
+            keys=(*STARTED, Keys(hanging=True, answered=1, send=ESCAPE), *STOPPED),
+            items=(),
+        ),
+        requests=3,
+        leaves=True,
+        upstreams=ALL,
+    ),
+)
