@@ -316,7 +316,7 @@ async def test_nothing_follows_the_terminal_event(each: Wired) -> None:
     assert b"twice" not in reply.body
 
 
-@pytest.mark.requirement("http.responses", "stream.grammar")
+@pytest.mark.requirement("http.responses", "stream.order")
 async def test_a_json_answer_to_a_stream_request_is_streamed(each: Wired) -> None:
     body = completion("from json") if each.api == "chat" else response("from json")
     reply = await each.ask(whole(body))

@@ -15,6 +15,8 @@ from antiphon.translation import chat
 from antiphon.translation.dialect import ChatRules
 from antiphon.translation.translated import Translated
 
+pytestmark = pytest.mark.requirement("tools.discovery")
+
 SEARCH = {
     "type": "tool_search",
     "execution": "client",

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from antiphon.translation.thinking import ThinkSplitter
 
+pytestmark = pytest.mark.requirement("chat.think-tags")
+
 
 def split(pieces: list[str], *, looks: bool = True) -> tuple[str, str]:
     """The thoughts and the text."""

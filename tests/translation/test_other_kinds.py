@@ -1,0 +1,180 @@
+"""Items and tools of Codex's other days and other models: shells, agents, tools inside the input, settings in the middle."""
+
+import json
+from typing import Any
+
+import pytest
+
+from antiphon.protocol.document import Document
+from antiphon.protocol.event_views import Event
+from antiphon.protocol.request import open_body
+from antiphon.protocol.stream_validator import StreamValidator
+from antiphon.stages.restore import Restore
+from antiphon.translation import chat
+from antiphon.translation.dialect import ChatRules
+from antiphon.translation.translated import Translated
+
+USER = {"type": "message", "role": "user", "content": "go"}
+
+
+def translated(items: list[dict[str, Any]], rules: ChatRules | None = None, **settings: Any) -> Translated:
+    document, _ = open_body(json.dumps({"model": "m", "input": [USER, *items], **settings}).encode())
+    return chat.translate(document, rules or ChatRules())
+
+
+def messages(items: list[dict[str, Any]], rules: ChatRules | None = None, **settings: Any) -> list[dict[str, Any]]:
+    return translated(items, rules, **settings).body.get("messages")[1:]
+
+
+def call(name: str, arguments: str) -> Document:
+    return Document.of({"type": "function_call", "id": "fc_1", "call_id": "c", "status": "completed", "name": name, "arguments": arguments})
+
+
+@pytest.mark.requirement("tools.shell")
+@pytest.mark.parametrize(
+    ("item", "output", "arguments", "said"),
+    [
+        (
+            {
+                "type": "local_shell_call",
+                "call_id": "c",
+                "status": "completed",
+                "action": {"type": "exec", "command": ["ls", "-l"], "timeout_ms": 5},
+            },
+            {"type": "local_shell_call_output", "call_id": "c", "output": "a.txt"},
+            {"command": ["ls", "-l"], "timeout_ms": 5},
+            "a.txt",
+        ),
+        (
+            {"type": "local_shell_call", "id": "lsh_1", "status": "completed", "action": {"type": "exec", "command": ["ls"]}},
+            {"type": "local_shell_call_output", "id": "lsh_1", "output": "b.txt"},
+            {"command": ["ls"]},
+            "b.txt",
+        ),
+        (
+            {"type": "shell_call", "call_id": "c", "status": "completed", "action": {"commands": ["ls"]}},
+            {
+                "type": "shell_call_output",
+                "call_id": "c",
+                "output": [{"stdout": "c.txt", "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}],
+            },
+            {"commands": ["ls"]},
+            '{"stdout": "c.txt", "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}',
+        ),
+    ],
+    ids=["local_shell", "local_shell by id", "shell"],
+)
+def test_a_shell_call_of_the_past_is_a_function_call(
+    item: dict[str, Any], output: dict[str, Any], arguments: dict[str, Any], said: str
+) -> None:
+    asked, answered = messages([item, output])
+    (made,) = asked["tool_calls"]
+    assert json.loads(made["function"]["arguments"]) == arguments
+    assert (answered["tool_call_id"], answered["content"]) == (made["id"], said)
+
+
+@pytest.mark.requirement("tools.shell")
+@pytest.mark.parametrize(
+    ("kind", "arguments", "action"),
+    [
+        ("local_shell", '{"command":["ls"],"timeout_ms":9}', {"type": "exec", "env": {}, "command": ["ls"], "timeout_ms": 9}),
+        ("local_shell", '{"command":"ls -l"}', {"type": "exec", "env": {}, "command": ["bash", "-lc", "ls -l"]}),
+        ("shell", '{"commands":["ls","pwd"]}', {"commands": ["ls", "pwd"]}),
+        ("shell", "ls", {"commands": ["ls"]}),
+    ],
+    ids=["words", "a line", "commands", "no JSON"],
+)
+def test_a_shell_call_comes_back_as_what_the_client_runs(kind: str, arguments: str, action: dict[str, Any]) -> None:
+    turn = translated([], tools=[{"type": kind}])
+    assert [tool["function"]["name"] for tool in turn.body.get("tools")] == [kind]
+    raised = turn.registry.raised_call(call(kind, arguments))
+    assert (raised.text("type"), raised.get("action"), raised.text("call_id")) == (f"{kind}_call", action, "c")
+
+
+@pytest.mark.requirement("tools.additional")
+def test_tools_declared_in_the_input_are_tools() -> None:
+    members = [
+        {"type": "custom", "name": "exec", "description": "js"},
+        {"type": "function", "name": "wait", "parameters": {"type": "object"}},
+    ]
+    lite = {
+        "type": "additional_tools",
+        "role": "developer",
+        "tools": [{"type": "namespace", "name": "functions", "description": "", "tools": members}],
+    }
+    turn = translated([lite])
+    assert [tool["function"]["name"] for tool in turn.body.get("tools")] == ["functions__exec", "functions__wait"]
+    assert turn.body.get("messages") == [{"role": "user", "content": "go"}]
+    raised = turn.registry.raised_call(call("functions__exec", '{"input":"1+1"}'))
+    assert [raised.text(name) for name in ("type", "namespace", "name", "input")] == ["custom_tool_call", "functions", "exec", "1+1"]
+
+
+@pytest.mark.requirement("items.agents")
+def test_a_message_between_agents_is_read_as_text() -> None:
+    content = [{"type": "input_text", "text": "Task: "}, {"type": "encrypted_content", "encrypted_content": "look"}]
+    (message,) = messages([{"type": "agent_message", "author": "/root", "recipient": "/root/a", "content": content}])[-1:]
+    assert message["role"] == "user"
+    assert "Task: look" in message["content"]
+
+
+@pytest.mark.requirement("items.agents")
+def test_a_tool_event_without_a_call_is_a_message() -> None:
+    (message,) = messages([{"type": "function_call_output", "name": "clock", "output": "noon"}])
+    assert message["role"] == "user"
+    assert "clock" in message["content"]
+    assert "noon" in message["content"]
+
+
+@pytest.mark.requirement("items.settings")
+def test_a_configuration_update_changes_the_effort_and_is_not_shown() -> None:
+    update = {"type": "configuration_update", "reasoning": {"effort": "high"}}
+    turn = translated([update], reasoning={"effort": "low"})
+    assert turn.body.get("reasoning_effort") == "high"
+    assert turn.notes == []
+
+
+@pytest.mark.requirement("chat.reasoning-back")
+@pytest.mark.parametrize(
+    ("field", "shown"),
+    [("", None), ("reasoning_content", "hm"), ("reasoning", "hm"), ("<think>", None)],
+)
+def test_thoughts_return_on_turns_with_calls(field: str, shown: str | None) -> None:
+    thought = {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "hm"}], "encrypted_content": None}
+    made = {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}
+    answer = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "done"}]}
+    rules = ChatRules(reasoning_back=field)
+    asked, _, last = messages([thought, made, {"type": "function_call_output", "call_id": "c", "output": "1"}, thought, answer], rules)
+    assert {name: asked.get(name) for name in ("reasoning_content", "reasoning") if name in asked} == ({field: shown} if shown else {})
+    assert (asked["content"] or "").startswith("<think>\nhm\n</think>") is (field == "<think>")
+    assert last == {"role": "assistant", "content": "done"}
+
+
+@pytest.mark.requirement("tools.discovery")
+def test_a_streamed_dispatched_call_is_one_call_of_the_found_tool() -> None:
+    found = {
+        "type": "namespace",
+        "name": "mcp__a",
+        "description": "",
+        "tools": [{"type": "function", "name": "echo", "parameters": {"type": "object"}}],
+    }
+    past = [
+        {"type": "tool_search_call", "call_id": "s", "execution": "client", "arguments": {"query": "e"}},
+        {"type": "tool_search_output", "call_id": "s", "execution": "client", "status": "completed", "tools": [found]},
+    ]
+    restore = Restore(translated(past, tools=[{"type": "tool_search", "execution": "client"}]).registry, {})
+    item = {"type": "function_call", "id": "fc_1", "call_id": "c", "status": "in_progress", "name": "call_tool", "arguments": ""}
+    arguments = '{"name":"mcp__a__echo","arguments":{"q":1}}'
+    places = {"item_id": "fc_1", "output_index": 0}
+    stream = [
+        Event.made("response.created", {"response": {}}),
+        Event.made("response.output_item.added", {"output_index": 0, "item": item}),
+        Event.made("response.function_call_arguments.delta", {**places, "delta": arguments}),
+        Event.made("response.function_call_arguments.done", {**places, "arguments": arguments}),
+        Event.made("response.output_item.done", {"output_index": 0, "item": {**item, "status": "completed", "arguments": arguments}}),
+    ]
+    seen = [event for one in stream for event in restore.feed(one)]
+    validator = StreamValidator()
+    assert [note for event in seen for note in validator.feed(event)] == []
+    assert [event.type.rpartition(".")[2] for event in seen] == ["created", "added", "delta", "done", "done"]
+    done = seen[-1].get("item")
+    assert [done[name] for name in ("type", "namespace", "name", "arguments")] == ["function_call", "mcp__a", "echo", '{"q":1}']
