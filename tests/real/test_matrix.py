@@ -12,7 +12,7 @@ from tests.matrix.report import cells, chosen
 from tests.matrix.rows import ROWS, pending
 from tests.matrix.versions import known
 
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.real, pytest.mark.requirement("codex.matrix")]
 
 CELLS = {f"{row.name}-{upstream}": (row, upstream) for row, upstream in chosen(ROWS, UPSTREAMS) if not pending(row.name, upstream)}
 
