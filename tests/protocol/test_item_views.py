@@ -130,7 +130,7 @@ OUTPUTS: dict[str, tuple[bytes, bytes]] = {
     "parts": (b'[ {"type":"input_text"} ]', b'[ {"type":"input_text"} ]'),
     "the object form": (b'{"content":"done","success":true}', b'"done"'),
     "the object form with a body": (b'{"body":"done","success":null}', b'"done"'),
-    "the object form with parts": (b'{"content":[1]}', b"[1]"),
+    "the object form with parts": (b'{"content":[{"text":"a"}]}', b'[{"text":"a"}]'),
     "content before body": (b'{"content":"a","body":"b"}', b'"a"'),
     "an object without either": (b'{"type":"computer_screenshot"}', b'""'),
     "an object with null": (b'{"content":null}', b'""'),
@@ -146,7 +146,7 @@ def test_the_output_of_a_call_in_every_form(spelled: bytes, expected: bytes) -> 
 
 
 @pytest.mark.parametrize(
-    "spelled", [b"1", b"true", b'{"content":1}', b'{"content":{"content":"a"}}', b'{"success":"yes"}', b'{"content":' * 900 + b"1" + b"}" * 900], ids=len
+    "spelled", [b"1", b"true", b'["a"]', b"[null]", b'{"content":1}', b'{"content":[1]}', b'{"content":{"content":"a"}}', b'{"success":"yes"}', b'{"content":' * 900 + b"1" + b"}" * 900], ids=len
 )  # fmt: skip
 def test_any_other_output_is_refused(spelled: bytes) -> None:
     with pytest.raises(InvalidRequest) as refused:

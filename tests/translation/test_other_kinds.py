@@ -112,7 +112,7 @@ def test_tools_declared_in_the_input_are_tools() -> None:
 @pytest.mark.requirement("items.agents")
 def test_a_message_between_agents_is_read_as_text() -> None:
     content = [{"type": "input_text", "text": "Task: "}, {"type": "encrypted_content", "encrypted_content": "look"}]
-    (message,) = messages([{"type": "agent_message", "author": "/root", "recipient": "/root/a", "content": content}])[-1:]
+    (message,) = messages([{"type": "agent_message", "author": "/main", "recipient": "/main/a", "content": content}])[-1:]
     assert message["role"] == "user"
     assert "Task: look" in message["content"]
 

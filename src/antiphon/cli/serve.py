@@ -52,6 +52,9 @@ def serve(file: str, **flags: Any) -> None:
         listening = stack.enter_context(listen(settings.host, settings.port))
         if not settings.upstreams:
             settings = _with_upstream(settings, stack)
+        for name, upstream in settings.upstreams.items():
+            if upstream.key_env and not os.environ.get(upstream.key_env):
+                _say(f"antiphon: {upstream.key_env} is not set: requests to {name} go without a key")
         _say(f"antiphon: state is not kept yet (store {settings.store}): every request must carry its whole history")
         with asyncio.Runner(loop_factory=_event_loop) as runner:
             runner.run(_run(settings, listening))

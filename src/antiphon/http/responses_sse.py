@@ -138,8 +138,9 @@ class Exchange:
                 await stream.send_whole(await answer.all())
                 return
             while piece := await answer.some():
-                await stream.feed(piece)
+                await stream.feed(piece, over=answer.is_over)
                 if stream.answer.ended:
+                    await answer.finish()
                     return
             await stream.send(stream.answer.close())
 
@@ -227,18 +228,18 @@ class Stream:
         self._pipeline = turn.pipeline()
         self._begun = False
 
-    async def send(self, events: Sequence[Event | Run]) -> None:
-        """What these events become goes to the client."""
+    async def send(self, events: Sequence[Event | Run], *, over: bool = True) -> None:
+        """What these events become goes to the client; `over`: whether the upstream has no more, so that an end is the end."""
         if events:
-            await self._exchange.write(self._pipeline.feed([*self._begin(), *events]), last=self.answer.ended)
+            await self._exchange.write(self._pipeline.feed([*self._begin(), *events]), last=over and self.answer.ended)
 
-    async def feed(self, piece: bytes) -> None:
-        """What these bytes of the upstream's become goes to the client."""
+    async def feed(self, piece: bytes, *, over: bool) -> None:
+        """What these bytes of the upstream's become goes to the client; `over`: there are no more."""
         try:
             events = self.answer.feed(piece)
         except sse.TooLong as bad:
             raise UpstreamError(failures.ended_early(f"the model server's stream cannot be read: {bad}")) from None
-        await self.send(events)
+        await self.send(events, over=over)
 
     async def send_whole(self, body: bytes) -> None:
         """An upstream that did not stream although it was asked to."""

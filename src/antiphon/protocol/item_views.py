@@ -199,18 +199,19 @@ _READERS = {name: json.reader(view) for name, view in ITEMS.items()}
 _HEAD = json.reader(Item)
 _PARTS = json.reader(list[Part])
 _OUTPUT = json.reader(OutputObject)
+_BODY = json.reader(str | list[Part])
 
 
 def kind(item: Raw | Document, where: str) -> str:
     """An item's type; an item that is not an object is refused."""
-    return _read(item, _HEAD, where).type
+    return shaped(item, _HEAD, where).type
 
 
 def read(item: Raw | Document, where: str) -> Item | None:
     """An item through its view; None where no view is known for its type. A known type with wrong members is refused by path."""
     type = kind(item, where)
     reader = _READERS.get(type)
-    return None if reader is None else _read(item, reader, where)
+    return None if reader is None else shaped(item, reader, where)
 
 
 def parts(spelled: Raw, where: str) -> list[Part]:
@@ -219,24 +220,23 @@ def parts(spelled: Raw, where: str) -> list[Part]:
         return []
     if json.is_text(spelled):
         return [Part(text=json.text(spelled))]
-    return _read(spelled, _PARTS, where)
+    return shaped(spelled, _PARTS, where)
 
 
 def output_body(spelled: Raw, where: str) -> Raw:
     """A call's output as a string or an array, out of any form it may have."""
     if json.is_object(spelled):
-        told = _read(spelled, _OUTPUT, where)
+        told = shaped(spelled, _OUTPUT, where)
         spelled = told.content if len(memoryview(told.content)) else told.body
     if len(memoryview(spelled)) == 0 or json.is_null(spelled):
         return Raw(b'""')
-    if json.is_text(spelled) or json.is_array(spelled):
-        return spelled
-    raise InvalidRequest(
-        f"Invalid type for '{where}': expected a string, an array of parts or an object, got {bytes(spelled)[:20]!r}.", param=where
-    )
+    if not json.is_text(spelled):
+        shaped(spelled, _BODY, where)
+    return spelled
 
 
-def _read(what: Raw | Document, reader: "msgspec.json.Decoder[Any]", where: str) -> Any:
+def shaped(what: Raw | Document, reader: "msgspec.json.Decoder[Any]", where: str) -> Any:
+    """A part of the request through a view; what does not fit is refused by path."""
     try:
         return json.view(what.raw if isinstance(what, Document) else what, reader)
     except json.WrongType as wrong:

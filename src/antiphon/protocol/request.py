@@ -68,7 +68,15 @@ class SettingsView(RequestView, kw_only=True):
     previous_response_id: str | None = None
 
 
+class ChoiceView(msgspec.Struct):
+    """`tool_choice`, where it is an object."""
+
+    tools: list[dict[str, Raw]] | None = None
+
+
 _REQUEST = json.reader(RequestView)
+_CHOICE = json.reader(str | ChoiceView | None)
+_INPUT = json.reader(str | list[Raw] | None)
 _SETTINGS = json.reader(SettingsView)
 
 
@@ -95,7 +103,7 @@ def view(document: Document) -> RequestView:
     if not request.model:
         raise InvalidRequest("Missing required parameter: 'model'.", param="model", code="missing_required_parameter")
     if len(memoryview(request.input)) and not (json.is_text(request.input) or json.is_array(request.input)):
-        raise InvalidRequest("Invalid value at 'input': Expected `str | array`.", param="input", code="invalid_type")
+        item_views.shaped(request.input, _INPUT, "input")
     return request
 
 
@@ -115,6 +123,14 @@ def settings(document: Document) -> SettingsView:
     if not len(memoryview(read.input)) or json.is_null(read.input):
         raise InvalidRequest("Missing required parameter: 'input'.", param="input", code="missing_required_parameter")
     return read
+
+
+def choice(spelled: Raw) -> Document | None:
+    """A `tool_choice` that is an object; None where it is a word, or not given."""
+    if not len(memoryview(spelled)):
+        return None
+    item_views.shaped(spelled, _CHOICE, "tool_choice")
+    return Document(spelled) if json.is_object(spelled) else None
 
 
 def items(spelled: Raw) -> list[Raw]:

@@ -70,6 +70,11 @@ class StreamBuilder:
         self.output: list[Document] = []
         self.notes: list[Note] = []
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was said at all."""
+        return self._begun == 0
+
     def begin(self) -> list[Event]:
         """`created` and `in_progress`."""
         return [Event.made(name, {"response": self._response}) for name in (stream_rules.CREATED, stream_rules.IN_PROGRESS)]

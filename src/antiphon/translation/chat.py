@@ -118,11 +118,11 @@ def _tool(function: Document, where: str, context: _Context) -> dict[str, Any]:
 def _tool_choice(settings: SettingsView, context: _Context) -> dict[str, Any]:
     """A choice among tools: as a word, or by the name that the upstream knows."""
     choice = settings.tool_choice
-    if not context.tools.entries or not len(memoryview(choice)) or json.is_null(choice):
+    named = request.choice(choice)
+    if not context.tools.entries or json.is_null(choice):
         return {}
-    if json.is_text(choice):
+    if named is None:
         return {"tool_choice": choice}
-    named = Document(choice)
     name = named.text("name")
     upstream = None if name is None else context.tools.upstream_name(named.text("namespace"), name)
     if upstream in context.tools.entries:

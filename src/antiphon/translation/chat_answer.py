@@ -221,9 +221,10 @@ class ChatAnswer:
         self.ended = True
         outcome = FINISH.get(self._finish or "stop")
         if self._finish is None or outcome is None:
-            if self._calls.is_cut:
+            if self._calls.is_cut or self._builder.is_empty:
                 self.ended = False
-                return self.fail(failures.ended_early("the model server ended its answer inside a call"))
+                where = "inside a call" if self._calls.is_cut else "without a word"
+                return self.fail(failures.ended_early(f"the model server ended its answer {where}"))
             self._notes.append(Note(Kind.BROKEN, "finish_reason", f"{self._finish or 'none'} taken for stop"))
         if outcome == "failed":
             self.ended = False

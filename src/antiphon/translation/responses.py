@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Raw
 
 from antiphon.history.pairing import Lowered, Pairing, paired
-from antiphon.protocol import item_views, json
+from antiphon.protocol import item_views, json, request
 from antiphon.protocol.document import ABSENT, Document
 from antiphon.protocol.notes import Kind, Note
 from antiphon.protocol.request import RequestView
@@ -58,7 +58,7 @@ def _tools(document: Document, view: RequestView, context: _Context) -> dict[str
 
 
 def _tool_choice(document: Document, tools: Registry, notes: list[Note]) -> dict[str, Any]:
-    choice = document.document("tool_choice")
+    choice = request.choice(document.members.get("tool_choice", Raw(b"")))
     if choice is None:
         return {}
     chosen = _chosen(choice, tools)

@@ -33,6 +33,9 @@ class Limits:
     idle: float = 900.0
 
 
+FINISH_SECONDS = 0.5
+
+
 class Answer:
     """An answer under way: status and headers are here, the body is to be read."""
 
@@ -52,6 +55,20 @@ class Answer:
         """The next bytes, as they arrive; empty at the end."""
         with self._told:
             return await self._response.content.readany()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the body has come to its end."""
+        return self._response.content.at_eof()
+
+    async def finish(self) -> None:
+        """Waits a little for the end of a body that has said all it had to say, so that its connection can serve again."""
+        try:
+            async with asyncio.timeout(FINISH_SECONDS):
+                while not self.is_over:
+                    await self.some()
+        except (TimeoutError, UpstreamError):
+            return
 
     async def all(self) -> bytes:
         """The whole body."""
