@@ -169,6 +169,16 @@ async def test_deep_nesting_is_400_and_the_process_lives(each: Wired, body: byte
 
 
 WRONG = {
+    "output part is text": (
+        {
+            "input": [
+                {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"},
+                {"type": "function_call_output", "call_id": "c", "output": ["x"]},
+            ]
+        },
+        "input[1].output[0]",
+    ),
+    "tool choice is a number": ({"tools": [{"type": "function", "name": "f"}], "tool_choice": 5}, "tool_choice"),
     "item is a number": ({"input": [7]}, "input[0]"),
     "item is null": ({"input": ["x", None]}, "input"),
     "item type is a number": ({"input": [{"type": 7}]}, "input[0].type"),

@@ -74,8 +74,8 @@ WRONG: dict[str, tuple[dict[str, Any], str, str, str]] = {
     "a model that is no text": ({"model": 1}, "model", "invalid_type", "Expected `str | null`, got `int`"),
     "stream in words": ({"stream": "yes"}, "stream", "invalid_type", "Expected `bool | null`, got `str`"),
     "tools that are no list": ({"tools": {}}, "tools", "invalid_type", "Expected `array | null`, got `object`"),
-    "an input that is a number": ({"input": 1}, "input", "invalid_type", "str | array"),
-    "an input that is an object": ({"input": {}}, "input", "invalid_type", "str | array"),
+    "an input that is a number": ({"input": 1}, "input", "invalid_type", "`str | array | null`, got `int`"),
+    "an input that is an object": ({"input": {}}, "input", "invalid_type", "`str | array | null`, got `object`"),
 }
 
 

@@ -4,12 +4,14 @@ The expectations are made of the dialect's own table, so that a new row is teste
 """
 
 import json
+import re
 
 import pytest
 from msgspec import Raw
 
 from antiphon.protocol import notes, request
 from antiphon.protocol.document import Document
+from antiphon.protocol.errors import InvalidRequest
 from antiphon.protocol.notes import Note
 from antiphon.translation import chat, responses
 from antiphon.translation.dialect import DIALECTS, ChatRules, ResponsesRules
@@ -220,6 +222,26 @@ def test_tool_choices_name_what_the_upstream_sees(choice: str, native: object, c
     assert (lowered.body.get("tool_choice"), translated.body.get("tool_choice")) == (native, chatted)
     for made, told in ((lowered, native), (translated, chatted)):
         assert ("tool_choice" in losses(made.notes)) is (told is None)
+
+
+WRONG_CHOICES = {
+    "a number": ("5", "tool_choice", "`str | object | null`, got `int`"),
+    "a list": ("[]", "tool_choice", "`str | object | null`, got `array`"),
+    "allowed tools that are none": ('{"type":"allowed_tools","mode":"auto","tools":[5]}', "tool_choice.tools[0]", "`object`, got `int`"),
+}
+
+
+@pytest.mark.requirement("http.invalid-request")
+@pytest.mark.parametrize(("choice", "param", "why"), WRONG_CHOICES.values(), ids=WRONG_CHOICES)
+def test_a_choice_of_another_shape_is_refused_by_path(choice: str, param: str, why: str) -> None:
+    document = Document(f'{{"model":"m","input":"hi","tools":[{{"type":"function","name":"f"}}],"tool_choice":{choice}}}'.encode())
+    for translate in (
+        lambda: responses.translate(document, request.view(document), ResponsesRules()),
+        lambda: chat.translate(document, ChatRules()),
+    ):
+        with pytest.raises(InvalidRequest, match=re.escape(why)) as refused:
+            translate()
+        assert refused.value.failure.param == param
 
 
 def test_without_tools_there_is_no_choice_among_them() -> None:

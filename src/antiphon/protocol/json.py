@@ -16,7 +16,8 @@ Not here: what a document means (views), or that it keeps its bytes (`document`)
 import json as _stdlib
 import re
 from collections.abc import Iterable
-from typing import Any, TypeVar, cast
+from types import UnionType
+from typing import Any, TypeVar, cast, overload
 
 import msgspec
 from msgspec import Raw
@@ -112,7 +113,11 @@ def view(data: bytes | Raw, decoder: "msgspec.json.Decoder[T]") -> T:
     return _decoded(decoder, data)
 
 
-def reader(shape: type[T]) -> "msgspec.json.Decoder[T]":
+@overload
+def reader(shape: type[T]) -> "msgspec.json.Decoder[T]": ...
+@overload
+def reader(shape: UnionType) -> "msgspec.json.Decoder[Any]": ...
+def reader(shape: Any) -> "msgspec.json.Decoder[Any]":
     """A decoder of one view, to be made once and kept."""
     return msgspec.json.Decoder(shape)
 
