@@ -28,6 +28,7 @@ OTHER: dict[str, tuple[Any, Any, Any]] = {
     "connect_seconds": (1.5, 2.5, 3.5),
     "idle_seconds": (1.5, 2, 3.5),
     "review_model": ("file", "variable", "flag"),
+    "deferred_tools": (True, False, True),
     "capture": (True, False, True),
     "log_level": ("debug", "warning", "error"),
 }

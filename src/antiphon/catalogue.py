@@ -78,17 +78,19 @@ def aliased(models: list[Model], aliases: dict[str, str]) -> list[Model]:
     return [*models, *extra]
 
 
-def render(models: list[Model]) -> dict[str, Any]:
-    """Both lists in one body: `data` for OpenAI's clients, `models` for Codex."""
+def render(models: list[Model], *, deferred_tools: bool = False) -> dict[str, Any]:
+    """Both lists in one body: `data` for OpenAI's clients, `models` for Codex. `deferred_tools`: whether Codex may keep tools back."""
     return {
         "object": "list",
         "data": [{"id": m.id, "object": "model", "created": m.created, "owned_by": m.owned_by} for m in models],
-        "models": [codex_entry(model, priority=number) for number, model in enumerate(models, 1)],
+        "models": [
+            codex_entry(model, priority=number) | {"supports_search_tool": deferred_tools} for number, model in enumerate(models, 1)
+        ],
     }
 
 
 def codex_entry(model: Model, *, priority: int) -> dict[str, Any]:
-    """What Codex needs to know of a model. Deferred tools are off: a small model calls better what it sees."""
+    """What Codex needs to know of a model."""
     entry: dict[str, Any] = {
         "slug": model.id,
         "display_name": model.id,
@@ -103,7 +105,6 @@ def codex_entry(model: Model, *, priority: int) -> dict[str, Any]:
         "default_reasoning_summary": "auto",
         "apply_patch_tool_type": "freeform",
         "truncation_policy": {"mode": "bytes", "limit": 10_000},
-        "supports_search_tool": False,
         "input_modalities": ["text"] if model.images is False else ["text", "image"],
         "experimental_supported_tools": [],
         "base_instructions": BASE_INSTRUCTIONS,

@@ -57,6 +57,13 @@ SETTINGS: tuple[Setting, ...] = (
         "The model for Codex's approval review (codex-auto-review); empty: that name goes to the upstream as it is.",
         flag=False,
     ),
+    Setting(
+        "deferred_tools",
+        bool,
+        False,
+        "Let Codex keep MCP tools back until its model searches for them; a small model calls better what it sees.",
+        flag=False,
+    ),
     Setting("capture", bool, False, "Keep the body of unknown tools and items too, not only their shape.", flag=False),
     Setting("log_level", str, "info", "How much to log.", ("debug", "info", "warning", "error")),
 )
@@ -118,6 +125,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     connect_seconds: float
     idle_seconds: float
     review_model: str
+    deferred_tools: bool
     capture: bool
     log_level: str
 

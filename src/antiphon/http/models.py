@@ -11,7 +11,8 @@ from antiphon.protocol.failures import Failure
 
 async def models(request: Request) -> JSONResponse:
     """All models that can be asked for, aliases too."""
-    return JSONResponse(catalogue.render(await _known(request.app.state.gateway)))
+    gateway: Gateway = request.app.state.gateway
+    return JSONResponse(catalogue.render(await _known(gateway), deferred_tools=gateway.config.deferred_tools))
 
 
 async def model(request: Request) -> JSONResponse:

@@ -76,7 +76,7 @@ class ResponsesRules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     """Whether leading developer messages must become `instructions`."""
     late_developer: str = "developer"
     """The role of developer messages after the conversation has begun."""
-    pairs: bool = False
+    pairs: bool = True
     """Whether it refuses calls and outputs that do not pair."""
     images_in_outputs: bool = True
     """Whether a tool's output may hold images."""
@@ -133,7 +133,7 @@ _ROWS = (
     Dialect(
         name="llama.cpp",
         chat=ChatRules(passes=SAMPLING | OWN_EXTRAS | {"cache_prompt", "id_slot", "grammar", "n_predict"}),
-        responses=ResponsesRules(merges_instructions=True, late_developer="user", pairs=True, images_in_outputs=False, length_cut_completes=True),
+        responses=ResponsesRules(merges_instructions=True, late_developer="user", images_in_outputs=False, length_cut_completes=True),
         failures=(row("llama.cpp: context too long", "400 500", r"exceed_context_size_error", Becomes(400, "context_length_exceeded", "invalid_request_error")),),
         note="start it with --jinja and a chat template that knows tools",
     ),
@@ -141,7 +141,7 @@ _ROWS = (
         name="vllm",
         prefers="responses",
         chat=ChatRules(passes=SAMPLING | OWN_EXTRAS | {"prompt_cache_key", "user", "cache_salt", "structured_outputs"}, strict_tools=True),
-        responses=ResponsesRules(merges_instructions=True, late_developer="user", pairs=True, images_in_outputs=False),
+        responses=ResponsesRules(merges_instructions=True, late_developer="user", images_in_outputs=False),
         note="start it with --enable-auto-tool-choice and the --tool-call-parser of the model",
     ),
 )  # fmt: skip
