@@ -71,8 +71,31 @@ def test_the_response_object_gets_every_setting() -> None:
     for each in (told[0]["response"], told[-1]["response"]):
         assert (each["id"], each["temperature"], each["tools"]) == ("r", 0.5, [])
         assert response.DEFAULTS.keys() <= each.keys()
-    details: dict[str, Any] = told[-1]["response"]["usage"]
-    assert (details["input_tokens_details"], details["output_tokens_details"]) == ({"cached_tokens": 0}, {"reasoning_tokens": 0})
+
+
+USAGES: dict[str, tuple[dict[str, Any], tuple[int, int, int]]] = {
+    "no details": ({"input_tokens": 3, "output_tokens": 4, "total_tokens": 7}, (3, 4, 7)),
+    "empty details": (
+        {"input_tokens": 3, "output_tokens": 4, "total_tokens": 7, "input_tokens_details": {}, "output_tokens_details": None},
+        (3, 4, 7),
+    ),
+    "no total": ({"input_tokens": 3, "output_tokens": 4}, (3, 4, 7)),
+    "input alone": ({"input_tokens": 3, "output_tokens": None}, (3, 0, 3)),
+    "nothing": ({}, (0, 0, 0)),
+}
+
+
+@pytest.mark.requirement("responses.completed-events")
+@pytest.mark.parametrize(("told", "counts"), USAGES.values(), ids=USAGES)
+def test_usage_gets_every_number(told: dict[str, Any], counts: tuple[int, int, int]) -> None:
+    usage: dict[str, Any] = json.loads(bytes(complete().response(Document(json.dumps({"usage": told}).encode()))))["usage"]
+    assert (usage["input_tokens"], usage["output_tokens"], usage["total_tokens"]) == counts
+    assert usage["input_tokens_details"] == {"cached_tokens": 0, "cache_write_tokens": 0}
+    assert usage["output_tokens_details"] == {"reasoning_tokens": 0}
+
+
+def test_no_usage_stays_none() -> None:
+    assert complete().response(Document(b'{"usage":null}')).get("usage") is None
 
 
 @pytest.mark.requirement("responses.completed-events")

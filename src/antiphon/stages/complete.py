@@ -17,7 +17,7 @@ _INDEX = {name: "summary_index" for name in stream_rules.INSIDE if "summary" in 
 _WITHOUT_PART = frozenset(
     {stream_rules.ARGUMENTS_DELTA, stream_rules.ARGUMENTS_DONE, stream_rules.INPUT_DELTA, stream_rules.INPUT_DONE}
 )  # fmt: skip
-_USAGE_DETAILS = {"input_tokens_details": "cached_tokens", "output_tokens_details": "reasoning_tokens"}
+_USAGE_DETAILS = {"input_tokens_details": ("cached_tokens", "cache_write_tokens"), "output_tokens_details": ("reasoning_tokens",)}
 
 
 class Complete:
@@ -43,9 +43,8 @@ class Complete:
     def response(self, response: Document) -> Document:
         """A response object with every member."""
         missing: dict[str, Any] = {name: value for name, value in self._settings.items() if name not in response}
-        if (usage := response.document("usage")) is not None:
-            absent = {name: {count: 0} for name, count in _USAGE_DETAILS.items() if usage.document(name) is None}
-            missing |= {"usage": usage.but(**absent)} if absent else {}
+        if (usage := response.document("usage")) is not None and (whole := _whole_usage(usage)) is not usage:
+            missing["usage"] = whole
         return response.but(**missing) if missing else response
 
     def _open(self, event: Event) -> None:
@@ -80,3 +79,15 @@ class Complete:
             self.types.discard(event.type)  # a server tells a kind of event always or never in full; the next ones need no look
             return event
         return event.but(**missing)
+
+
+def _whole_usage(usage: Document) -> Document:
+    """Usage with every number: Codex takes a response for broken that lacks one."""
+    missing: dict[str, Any] = {name: 0 for name in ("input_tokens", "output_tokens") if usage.get(name) is None}
+    if usage.get("total_tokens") is None:
+        missing["total_tokens"] = sum(usage.get(name) or 0 for name in ("input_tokens", "output_tokens"))
+    for name, counts in _USAGE_DETAILS.items():
+        details = usage.document(name) or Document(b"{}")
+        absent = {count: 0 for count in counts if details.get(count) is None}
+        missing |= {name: details.but(**absent)} if absent else {}
+    return usage.but(**missing) if missing else usage
