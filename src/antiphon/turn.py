@@ -121,7 +121,7 @@ class Turn:
 
     def _whole_response(self, body: bytes) -> Document:
         try:
-            found = responses_answer.whole(body)
+            found = responses_answer.whole(body, rows=self._rows)
         except ValueError as bad:
             raise UpstreamError(failures.ended_early(f"the model server sent what is not a response: {bad}")) from None
         for stage in self._stages():

@@ -67,6 +67,7 @@ ROWS: dict[str, tuple[int, Any, int, str | None]] = {
     "invalid UTF-8": (500, b"\xff\xfe\x00", 500, None),
     "redirect": (302, b"", 502, "upstream_redirected"),
     "odd status": (418, error("teapot"), 418, None),
+    "no status of HTTP": (600, error("beyond"), 502, None),
 }
 
 
@@ -328,9 +329,9 @@ async def test_a_json_answer_to_a_stream_request_is_streamed(each: Wired) -> Non
 
 
 @pytest.mark.requirement("http.responses")
-async def test_a_json_failure_inside_a_200(chat: Wired) -> None:
+async def test_a_json_failure_inside_a_200(each: Wired) -> None:
     for stream in (True, False):
-        reply = await chat.ask(whole({"error": {"message": "maximum context length is 8 tokens", "code": 400}}), stream=stream)
+        reply = await each.ask(whole({"error": {"message": "maximum context length is 8 tokens", "code": 400}}), stream=stream)
         told = failed(reply) if reply.status == 200 else reply.error
         assert told["code"] == "context_length_exceeded"
 

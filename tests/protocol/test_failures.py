@@ -256,6 +256,12 @@ def test_a_redirect_is_a_bad_gateway() -> None:
     assert (failure.status, failure.code, failure.upstream_status) == (502, "upstream_redirected", 307)
 
 
+@pytest.mark.parametrize("status", [600, 999])
+def test_a_status_that_http_does_not_have_is_a_bad_gateway(status: int) -> None:
+    failure = failures.explain(status, error("no"))
+    assert (failure.status, failure.message, failure.upstream_status) == (502, "no", status)
+
+
 def test_overload_keeps_its_status() -> None:
     failure = failures.explain(503, error("busy", code="server_is_overloaded"))
     assert (failure.status, failure.code) == (503, "server_is_overloaded")

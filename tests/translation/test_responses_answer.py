@@ -49,6 +49,7 @@ def test_nothing_behind_the_end_goes_on() -> None:
 
 
 ENDS_BADLY = {
+    "an end without a response": (CREATED + frame("response.completed", response=None), "resp_9"),
     "no terminal event": (CREATED + DELTAS, "resp_9"),
     "nothing": (b"", "resp_ours"),
     "inside the terminal event": (CREATED + COMPLETED[:-2], "resp_9"),
@@ -65,6 +66,13 @@ def test_a_stream_that_breaks_off_is_a_failure(data: bytes, id: str) -> None:
     told = events[-1]["response"]
     assert (told["id"], told["status"], told["error"]["code"]) == (id, "failed", "server_error")
     assert [event["type"] for event in events].count("response.completed") == 0
+
+
+@pytest.mark.requirement("failures.in-stream")
+def test_a_bare_error_is_a_failure() -> None:
+    _, events = run(CREATED + b'data: {"error":{"message":"maximum context length is 8 tokens","code":400}}\n\n' + COMPLETED)
+    assert [event["type"] for event in events] == ["response.created", "response.failed"]
+    assert events[-1]["response"]["error"]["code"] == "context_length_exceeded"
 
 
 ERRORS = {

@@ -154,7 +154,8 @@ def explain(status: int, body: bytes, *, retry_after: str | None = None, rows: I
         if candidate.fits(status, words):
             own = _apply(candidate, own)
             break
-    return replace(own, retry_after=retry_after, upstream_status=status if own.status != status else None)
+    shown = own.status if 400 <= own.status < 600 else 502  # a status that HTTP does not have cannot be passed on
+    return replace(own, status=shown, retry_after=retry_after, upstream_status=status if shown != status else None)
 
 
 def in_stream(error: Any, *, rows: Iterable[Row] = ()) -> Failure:

@@ -9,6 +9,7 @@ from typing import Any
 
 from antiphon.protocol import failures, json, sse, stream_rules
 from antiphon.protocol.document import Document
+from antiphon.protocol.errors import UpstreamError
 from antiphon.protocol.event_views import RUN_MARKS, Event, Run, of_frame
 from antiphon.protocol.failures import Failure, Row
 from antiphon.protocol.notes import Note
@@ -49,6 +50,8 @@ class ResponsesAnswer:
                 event = of_frame(frame)
             except ValueError as bad:
                 return [*events, *self.fail(failures.ended_early(f"the model server sent an event that is not JSON: {bad}"))]
+            if (broken := self._broken(event)) is not None:
+                return [*events, *self.fail(broken)]
             if not event.type:  # a keep-alive of the upstream's own; ours are events that clients know
                 continue
             events.append(event)
@@ -63,7 +66,9 @@ class ResponsesAnswer:
     def whole(self, body: bytes) -> list[Event]:
         """The events of an answer that did not stream although it was asked to."""
         try:
-            response = whole(body)
+            response = whole(body, rows=self._rows)
+        except UpstreamError as refused:
+            return self.fail(refused.failure)
         except ValueError as bad:
             return self.fail(failures.ended_early(f"the model server sent what is neither a stream nor a response: {bad}"))
         self.ended = True
@@ -91,6 +96,14 @@ class ResponsesAnswer:
         response = (begun or self._template()).but(status="failed", error=error)
         return [Event.made(stream_rules.FAILED, {"response": response})]
 
+    def _broken(self, event: Event) -> Failure | None:
+        """What is wrong with an event that cannot go on: a bare error, or an end without its response."""
+        if not event.type:
+            return _refusal(event, self._rows)
+        if event.type in stream_rules.TERMINAL and event.document("response") is None:
+            return failures.ended_early(f"the model server sent {event.type} without a response")
+        return None
+
     def _watch(self, event: Event) -> list[Event]:
         self.notes += self._validator.feed(event)
         if event.type == stream_rules.CREATED:
@@ -102,12 +115,20 @@ class ResponsesAnswer:
         return []
 
 
-def whole(body: bytes) -> Document:
-    """A response that was not streamed. Raises ValueError where it is none."""
+def whole(body: bytes, *, rows: Iterable[Row] = ()) -> Document:
+    """A response that was not streamed. Raises UpstreamError where it is an error instead, ValueError where it is neither."""
     response = Document(json.mend(body))
-    if "output" not in response:
-        raise ValueError("no output")
-    return response
+    if "output" in response:
+        return response
+    if (refusal := _refusal(response, rows)) is not None:
+        raise UpstreamError(refusal)
+    raise ValueError("no output")
+
+
+def _refusal(told: Event | Document, rows: Iterable[Row]) -> Failure | None:
+    """The failure in an object that is nothing but an error, as some servers send it with a good status."""
+    error = told.get("error")
+    return failures.in_stream(error, rows=rows) if error else None
 
 
 def _error_of(event: Event) -> dict[str, Any]:
