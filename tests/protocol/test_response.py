@@ -30,6 +30,7 @@ FIELDS = [
     "presence_penalty",
     "previous_response_id",
     "prompt_cache_key",
+    "prompt_cache_retention",
     "reasoning",
     "safety_identifier",
     "service_tier",
@@ -67,6 +68,7 @@ def test_a_bare_request_shows_the_defaults() -> None:
 
 
 SPELLINGS: dict[str, bytes] = {
+    "prompt_cache_retention": b'"24h"',
     "background": b"true",
     "frequency_penalty": b"0.50",
     "instructions": b'"Be \\u0062rief."',

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from antiphon.protocol.document import Document
 from antiphon.protocol.errors import InvalidRequest
+from antiphon.protocol.notes import Kind
 from antiphon.tools import declaration, lowering, registry
 from antiphon.tools.names import NameRules
 from antiphon.tools.registry import Registry
@@ -96,6 +97,7 @@ GIVEN_ARGUMENTS = {
     "not a string": ('{"input":7}', '{"input":7}'),
     "several names": ('{"a":"x","b":"y"}', '{"a":"x","b":"y"}'),
     "nothing": ("", ""),
+    "an empty object": ("{}", ""),
     "lone surrogate": (r'{"input":"a\ud800"}', "a\ufffd"),
     "too deep": ("[" * 100_000, "[" * 100_000),
 }
@@ -133,6 +135,14 @@ PARAMETERS = {
 def test_parameters_are_always_an_object(kind: str, parameters: Any, sent: Any) -> None:
     given_tool = {} if parameters is ... else {"parameters": parameters}
     assert read(declare(kind, "f", **given_tool).functions[0])["parameters"] == sent
+
+
+@pytest.mark.requirement("responses.table-edits")
+@pytest.mark.parametrize(("parameters", "told"), [(None, 0), ({}, 0), ({"type": "object"}, 0), ([], 1), ("x", 1), ({"type": "array"}, 1)])
+def test_parameters_that_became_others_are_told(parameters: Any, told: int) -> None:
+    tool = doc({"type": "function", "name": "f", "parameters": parameters})
+    _, notes = registry.build(declaration.read([tool.raw]), RULES)
+    assert [(note.kind, note.where) for note in notes] == [(Kind.CHANGED, "tools[0]")] * told
 
 
 def test_a_good_function_is_not_touched() -> None:

@@ -98,6 +98,15 @@ def test_where_developer_messages_stand(said: list[str], sent: list[tuple[str, s
     assert [(each["role"], each["content"]) for each in messages] == [(late if role == "LATE" else role, text) for role, text in sent]
 
 
+@pytest.mark.requirement("responses.table-edits")
+def test_a_role_that_nobody_knows_is_a_users_and_told() -> None:
+    document = asked([{"role": "critic", "content": "No."}, {"role": "user", "content": "Yes."}])
+    translated = chat.translate(document, ChatRules())
+    messages, notes = translated.body.get("messages")[-2:], translated.notes
+    assert [each["role"] for each in messages] == ["user", "user"]
+    assert [note.where for note in notes if note.where.startswith("input")] == ["input[0].role"]
+
+
 ARGUMENTS = {
     "an object": ('{"a": 1.0}', '{"a": 1.0}'),
     "nothing": ("", "{}"),

@@ -30,6 +30,7 @@ DEFAULTS: dict[str, Raw] = {
         "presence_penalty": b"0.0",
         "previous_response_id": b"null",
         "prompt_cache_key": b"null",
+        "prompt_cache_retention": b"null",
         "reasoning": b'{"effort":null,"summary":null}',
         "safety_identifier": b"null",
         "service_tier": b'"auto"',

@@ -71,6 +71,13 @@ def _object_schema(parameters: Raw | None) -> Raw:
     return parameters if schema.text("type") == "object" else schema.but(type="object").raw
 
 
+def _schema_loss(declared: Declaration) -> str | None:
+    parameters = declared.document.members.get("parameters", Raw(b"null"))
+    schema = Document(parameters) if json.is_object(parameters) else None
+    fits = json.is_null(parameters) if schema is None else schema.get("type") in (None, "object")
+    return None if fits else "its parameters are not an object's, and became one"
+
+
 def _lower_function_call(item: Document, name: str) -> Document:
     arguments = item.members["arguments"]
     changes: dict[str, Any] = {} if json.is_text(arguments) else {"arguments": bytes(arguments).decode()}
@@ -157,6 +164,8 @@ def custom_input(arguments: str) -> str:
         return arguments
     if isinstance(found, dict):
         members = json.an_object(found)
+        if not members:
+            return ""
         texts = [members[INPUT]] if INPUT in members else list(members.values()) if len(members) == 1 else []
         return texts[0] if texts and isinstance(texts[0], str) else arguments
     return found if isinstance(found, str) else arguments
@@ -259,7 +268,7 @@ def _lower_shell_output(item: Document, where: str) -> Document:
 
 FUNCTION = Lowering(
     "function", "function_call", "function_call_output",
-    _declare_function, _lower_function_call, _lower_function_output, _raise_function_call,
+    _declare_function, _lower_function_call, _lower_function_output, _raise_function_call, loses=_schema_loss,
 )  # fmt: skip
 CUSTOM = Lowering(
     "custom", "custom_tool_call", "custom_tool_call_output",

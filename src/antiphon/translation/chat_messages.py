@@ -84,6 +84,8 @@ class _Fold:
 
     def _person(self, item: Lowered) -> None:
         role = self.rules.late_developer if item.role in ("developer", "system") else "user"
+        if item.role not in ("developer", "system", "user"):
+            self.notes.append(Note(Kind.CHANGED, f"{item.where}.role", "not known there, shown as a user's"))
         where = f"{item.where}.content"
         content = _content(item_views.parts(item.document.members.get("content", Raw(b"")), where), where, self)
         # A message with nothing left in it stays: it parts two answers of the model, and what stands apart once must stand apart for ever.
