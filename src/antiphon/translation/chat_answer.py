@@ -169,7 +169,7 @@ class ChatAnswer:
         if _is_given(chunk.error):
             return self.fail(failures.in_stream(json.value(chunk.error), rows=self._manner.rows))
         if _is_given(chunk.usage):
-            self._usage = usage(chunk.usage)
+            self._usage = usage(chunk.usage) or self._usage
         if chunk.choices is None:
             return self._without_choices(chunk)
         return self._choice(chunk.choices[0]) if chunk.choices else []
@@ -238,9 +238,11 @@ class ChatAnswer:
         return [*events, *self._builder.incomplete(outcome or "", self._usage)]
 
 
-def usage(spelled: Raw) -> Raw:
-    """Usage in the Responses API's words; its clients need every number."""
+def usage(spelled: Raw) -> Raw | None:
+    """Usage in the Responses API's words, whose clients need every number; None where nothing was counted."""
     counts = json.an_object(json.value(spelled))
+    if not counts.keys() & {"prompt_tokens", "completion_tokens"}:
+        return None
     input_tokens, output_tokens = _count(counts, "prompt_tokens"), _count(counts, "completion_tokens")
     return Document.of(
         {
