@@ -9,7 +9,7 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import unified_diff
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from tests.matrix.codex import CLIENT_KEY, Done, Home, run
 from tests.matrix.gateway import Gateway, GatewayError, gateway
 from tests.matrix.prompt import stability
 from tests.matrix.row import Row, Step
+from tests.matrix.rows import pending
 from tests.matrix.terminal import typed
 from tests.matrix.versions import Version, adapted
 from tests.scripted import mcp_echo
@@ -79,6 +80,7 @@ class Ran:
 class Cell:
     row: Row
     upstream: str
+    version: str
     ran: Ran | None
     problems: tuple[str, ...] = field(default=())
     lacking: str = ""  # why this version cannot run it
@@ -87,6 +89,10 @@ class Cell:
     @property
     def name(self) -> str:
         return f"{self.row.name}-{self.upstream}"
+
+    @property
+    def pending(self) -> bool:
+        return pending(self.row.name, self.upstream, self.version)
 
 
 def overrides(row: Row, url: str, root: Path) -> dict[str, str]:
@@ -238,21 +244,22 @@ class Runner:
 
     async def cell(self, any_row: Row, upstream: str) -> Cell:
         row = adapted(any_row, self._version)
+        none = Cell(row=row, upstream=upstream, version=self._version.number, ran=None)
         lacking = self._version.lacks.get(row.name, "")
         if lacking:
-            return Cell(row=row, upstream=upstream, ran=None, lacking=lacking)
+            return replace(none, lacking=lacking)
         direct = await self.direct(row)
         try:
             result = direct if upstream == DIRECT else await ran(row, upstream, self._program)
         except GatewayError as error:
-            return Cell(row=row, upstream=upstream, ran=None, problems=(str(error),))
-        return judged(row, upstream, result, direct)
+            return replace(none, problems=(str(error),))
+        return judged(none, result, direct)
 
 
-def judged(row: Row, upstream: str, result: Ran, direct: Ran) -> Cell:
-    """The cell with all that is wrong with it."""
-    stable = stability(result.exchanges)
+def judged(cell: Cell, result: Ran, direct: Ran) -> Cell:
+    """The cell with what came of it and all that is wrong with that."""
+    stable, row = stability(result.exchanges), cell.row
     found = [*problems(row, result), *undeclared(row, direct), *map(str, stable.breaks)]
-    if upstream != DIRECT and row.compared:
+    if cell.upstream != DIRECT and row.compared:
         found += differences(row, result, direct)
-    return Cell(row=row, upstream=upstream, ran=result, problems=tuple(found), prefix_stable_ratio=stable.prefix_stable_ratio)
+    return replace(cell, ran=result, problems=tuple(found), prefix_stable_ratio=stable.prefix_stable_ratio)

@@ -111,7 +111,9 @@ class Home:
     def environment(self) -> dict[str, str]:
         kept = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR") if name in os.environ}
         homes = {"HOME": str(self.root / "home"), "CODEX_HOME": str(self.root / "codex")}
-        return kept | homes | {"SCRIPTED_KEY": self.key, "TERM": "xterm", "NO_PROXY": "127.0.0.1"}
+        # A proxy that nobody is: some versions ask OpenAI for its models, and no run may depend on the network.
+        nowhere = {"HTTPS_PROXY": "http://127.0.0.1:9", "NO_PROXY": "127.0.0.1"}
+        return kept | homes | nowhere | {"SCRIPTED_KEY": self.key, "TERM": "xterm"}
 
     def command(self, program: Path, step: Step) -> list[str]:
         """`resume` and the like are commands of exec, so the common flags stand before the step's own."""

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 
 from tests.matrix.cell import UPSTREAMS, Cell
-from tests.matrix.rows import pending
 from tests.matrix.versions import known
 
 HEAD = """# Codex versions and scenarios
@@ -28,7 +27,7 @@ def word(cell: Cell | None) -> str:
         return ""
     if cell.lacking:
         return "–"
-    told = ("not yet" if pending(cell.row.name, cell.upstream) else "WRONG") if cell.problems else "ok"
+    told = ("not yet" if cell.pending else "WRONG") if cell.problems else "ok"
     ratio = cell.prefix_stable_ratio
     return told if ratio is None or ratio == 1.0 else f"{told} {ratio:.2f}"
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from tests.scripted.script import Json, mapping
+from tests.scripted.script import Json, mapping, objects
 
 DROPPED = ("id", "thread_id")
 
@@ -28,8 +28,16 @@ def replaced(value: Any, masks: Iterable[tuple[str, str]]) -> Any:
     return value
 
 
+def _in_order(event: Json) -> Json:
+    """The event with its changed files by name: some versions tell them in any order."""
+    item = mapping(event.get("item"))
+    if not isinstance(item.get("changes"), list):
+        return event
+    return event | {"item": item | {"changes": sorted(objects(item["changes"]), key=lambda change: str(change.get("path")))}}
+
+
 def normalised(events: list[Json], masks: Iterable[tuple[str, str]], *, unordered: bool) -> list[Json]:
-    shown = [replaced(event, masks) for event in events]
+    shown = [_in_order(replaced(event, masks)) for event in events]
     if not unordered:
         return shown
     items = sorted((event for event in shown if "item" in event), key=lambda event: json.dumps(event, sort_keys=True))

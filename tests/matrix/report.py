@@ -17,7 +17,7 @@ from tests.matrix.cell import DIRECT, UPSTREAMS, Cell, Runner
 from tests.matrix.codex import VERSION, NoCodexError, find
 from tests.matrix.doc import write
 from tests.matrix.row import Row
-from tests.matrix.rows import BY_NAME, ROWS, pending
+from tests.matrix.rows import BY_NAME, ROWS
 from tests.matrix.versions import VERSIONS, known
 
 APIS = {
@@ -64,8 +64,11 @@ def mark(cell: Cell | None) -> str:
         return ""
     if cell.lacking:
         return "[dim]lacks it[/]"
-    waits = pending(cell.row.name, cell.upstream)
-    word = ("[yellow]pending[/]" if waits else "[red]WRONG[/]") if cell.problems else f"[green]ok{' (was pending)' if waits else ''}[/]"
+    word = (
+        ("[yellow]pending[/]" if cell.pending else "[red]WRONG[/]")
+        if cell.problems
+        else f"[green]ok{' (was pending)' if cell.pending else ''}[/]"
+    )
     return f"{word} {cell.ran.seconds:.1f}s {ratio(cell)}".rstrip() if cell.ran else word
 
 
@@ -87,7 +90,7 @@ def show(console: Console, version: str, found: Iterable[Cell]) -> None:
     for cell in by_place.values():
         for problem in cell.problems:
             console.print(
-                f"{cell.name}{' (pending)' if pending(cell.row.name, cell.upstream) else ''}: {problem}",
+                f"{cell.name}{' (pending)' if cell.pending else ''}: {problem}",
                 markup=False,
                 highlight=False,
                 soft_wrap=True,
@@ -119,7 +122,7 @@ async def matrix(given: argparse.Namespace, console: Console) -> bool:
         given.report.write_text(json.dumps(documents, indent=1, ensure_ascii=False, default=repr))
     if given.doc:
         given.doc.write_text(write(results))
-    return not any(cell.problems for found in results.values() for cell in found if not pending(cell.row.name, cell.upstream))
+    return not any(cell.problems for found in results.values() for cell in found if not cell.pending)
 
 
 def main() -> int:

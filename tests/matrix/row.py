@@ -47,9 +47,9 @@ class Mcp:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Keys:
-    """What is typed into the terminal once it shows `after` (blanks do not count), or once the upstream's answer hangs.
+    """What is typed into the terminal once it shows `after` (blanks do not count).
 
-    `answered`: not before the upstream has answered so many requests.
+    `hanging`: not before the upstream's answer hangs; `answered`: not before it has answered so many requests.
     """
 
     send: str = ""

@@ -99,8 +99,7 @@ async def _type(screen: Screen, waits: list[Keys], master: int, server: Scripted
     while waits:
         if waits[0].hanging:
             await server.hangs.wait()
-        else:
-            since = await screen.shows(waits[0].after, since)
+        since = await screen.shows(waits[0].after, since)
         await server.until_answered(waits[0].answered)
         os.write(master, waits.pop(0).send.encode())
 

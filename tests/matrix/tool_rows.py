@@ -16,7 +16,8 @@ STOPPED = (
     Keys(after="say again", send="\r"),
     Keys(after="Asked: say hello | say again. I was interrupted."),
 )
-UNTITLED = (*STARTED, Keys(hanging=True, send=ESCAPE), *STOPPED)
+CONTROL_C = "\x03"
+UNTITLED = (*STARTED, Keys(after="I begin.", hanging=True, send=CONTROL_C), *STOPPED)  # where Esc is not heard while words come
 
 TOOL_ROWS: tuple[Row, ...] = (
     one(
@@ -148,7 +149,7 @@ TOOL_ROWS: tuple[Row, ...] = (
         "interrupted-terminal",
         "hanging",
         step=Step(
-            keys=(*STARTED, Keys(hanging=True, answered=1, send=ESCAPE), *STOPPED),
+            keys=(*STARTED, Keys(after="I begin.", hanging=True, answered=1, send=ESCAPE), *STOPPED),
             items=(),
         ),
         requests=3,

@@ -141,9 +141,9 @@ VERSIONS: Mapping[str, Version] = {
         Version(
             number="0.98.0",
             catalogue="none",
-            how="by configuration alone (feature `apply_patch_freeform`): it reads no catalogue",
+            how="by configuration alone (feature `apply_patch_freeform`, key `model_supports_reasoning_summaries`): it reads no catalogue",
             namespaces=False,
-            config={"features.apply_patch_freeform": "true"},
+            config={"features.apply_patch_freeform": "true", "model_supports_reasoning_summaries": "true"},
             lacks={**LACKED_IN_SPRING, "code-mode": "there is no code mode"},
             differs={
                 **TO_SPRING,

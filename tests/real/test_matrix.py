@@ -14,7 +14,7 @@ from tests.matrix.versions import known
 
 pytestmark = [pytest.mark.real, pytest.mark.requirement("codex.matrix")]
 
-CELLS = {f"{row.name}-{upstream}": (row, upstream) for row, upstream in chosen(ROWS, UPSTREAMS) if not pending(row.name, upstream)}
+CELLS = {f"{row.name}-{upstream}": (row, upstream) for row, upstream in chosen(ROWS, UPSTREAMS) if not pending(row.name, upstream, VERSION)}
 
 
 @pytest.fixture(scope="session")

@@ -40,7 +40,7 @@ def found(view: View, server: str, name: str, arguments: Mapping[str, Any]) -> C
     """Calls a tool of an MCP server, however the request makes it callable."""
     results = [tool for output in view.outputs for tool in output.tools]
     for tool in (*view.tools, *results):
-        if tool.path.endswith(name) and server in tool.path:
+        if tool.is_called(name) and server in tool.path:
             return Call(tool, arguments)
     return Call(view.tool(DISPATCHER), {"name": _written(view, server, name), "arguments": arguments})
 
@@ -48,7 +48,7 @@ def found(view: View, server: str, name: str, arguments: Mapping[str, Any]) -> C
 def _written(view: View, server: str, name: str) -> str:
     """The tool's name as a search result says it."""
     words = [word for output in view.outputs for word in NAME.findall(output.text)]
-    names = sorted({word for word in words if server in word and word.endswith(name)})
+    names = sorted({word for word in words if server in word and Tool(word).is_called(name)})
     if len(names) != 1:
         raise ScriptError(f"search results name {names} for {name} of {server}, expected one")
     return names[0]

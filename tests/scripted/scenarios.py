@@ -133,7 +133,7 @@ def hanging(view: View) -> Reply:
         return titled(view)
     prompts = [said for said in view.texts("user") if said.startswith("say ")]
     if len(prompts) == 1:
-        return Answer(parts=(Text("I will never finish this sentence."),), ending="hang")
+        return Answer(parts=(Text("I begin.\n\nBut I will never finish this sentence."),), ending="hang")
     told = "interrupted" if any("<turn_aborted>" in said for said in view.texts("user")) else "not told of it"
     return answer(f"Asked: {' | '.join(prompts)}. I was {told}.")
 

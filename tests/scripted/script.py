@@ -8,11 +8,13 @@ and a call of a freeform tool is given as its text, whatever the upstream was to
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, cast
 
 Json: TypeAlias = dict[str, Any]
+HASH = re.compile(r"_[0-9a-f]{8}$")  # that a gateway may put behind a name to tell it from another
 
 
 def mapping(value: object) -> Json:
@@ -46,6 +48,10 @@ class Tool:
     def path(self) -> str:
         """The whole name, as gateways write it where there are no namespaces."""
         return f"{self.namespace}__{self.name}" if self.namespace else self.name
+
+    def is_called(self, ending: str) -> bool:
+        """Whether its name ends so, or did before a hash was put behind it."""
+        return HASH.sub("", self.name).endswith(ending) or self.name.endswith(ending)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +111,7 @@ class View:
 
     def tool(self, ending: str) -> Tool:
         """The one tool whose name ends so, as gateways put a namespace before it."""
-        return self._only([tool for tool in self.tools if tool.name.endswith(ending)], f"end with {ending!r}")
+        return self._only([tool for tool in self.tools if tool.is_called(ending)], f"end with {ending!r}")
 
     def tool_that(self, description: str) -> Tool:
         """The one tool that is described so, whatever its name has become."""
