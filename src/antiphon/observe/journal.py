@@ -3,6 +3,7 @@
 One JSON object a line, each kind of thing once per client; the file never grows beyond a limit. `antiphon unknown` lists it.
 """
 
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -42,12 +43,17 @@ class Journal:
             entry["body"] = one.raw
         line = json.encode(entry) + b"\n"
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             if not self._path.exists() or self._path.stat().st_size + len(line) <= LIMIT:
-                with self._path.open("ab") as file:
+                with os.fdopen(_opened_for_the_owner(self._path), "ab") as file:
                     file.write(line)
         except OSError:  # a full or read-only disk is no reason to fail a request; the log line says the same
             return
+
+
+def _opened_for_the_owner(path: Path) -> int:
+    """What clients send is for nobody else to read."""
+    return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
 
 
 def path(folder: Path) -> Path:
