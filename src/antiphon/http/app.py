@@ -14,7 +14,7 @@ from antiphon.http import models, problems
 from antiphon.http.gateway import Gateway
 from antiphon.http.guard import Guard
 from antiphon.http.responses_sse import ResponsesEndpoint
-from antiphon.protocol.errors import AntiphonError, NotFound
+from antiphon.protocol.errors import AntiphonError, GatewayError, NotFound
 from antiphon.protocol.failures import Failure
 
 
@@ -32,7 +32,9 @@ def app(gateway: Gateway) -> ASGIApp:
         Route("/version", version),
     ]
     made = Starlette(
-        routes=routes, lifespan=_lifespan, exception_handlers={AntiphonError: problems.on_error, 404: _not_found, 405: _not_found}
+        routes=routes,
+        lifespan=_lifespan,
+        exception_handlers={AntiphonError: problems.on_error, 404: _not_found, 405: _not_found, Exception: _own_fault},
     )
     made.state.gateway = gateway
     return Guard(_straight(responses, made), hosts=frozenset({gateway.config.host}))
@@ -82,6 +84,10 @@ async def tool_outputs(request: Request) -> JSONResponse:
 
 async def _not_found(request: Request, error: Exception) -> JSONResponse:
     return problems.answer(problems.no_such_route(f"{request.method} {request.url.path[:200]}"))
+
+
+async def _own_fault(request: Request, error: Exception) -> JSONResponse:
+    return problems.answer(GatewayError("the gateway itself failed; its log says how").failure)
 
 
 @asynccontextmanager
