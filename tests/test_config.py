@@ -121,6 +121,7 @@ BAD: dict[str, tuple[str, str]] = {
     "no http": ('[upstreams.one]\nurl = "ftp://x"\n', "upstream one"),
     "no host": ('[upstreams.one]\nurl = "http://"\n', "upstream one"),
     "bad host": ('[upstreams.one]\nurl = "http://[::1"\n', "upstream one"),
+    "a header of two lines": ('[upstreams.one]\nurl = "http://x"\nheaders = { a = "b\\nc: d" }\n', "'a' holds a control character"),
     "bad port": ('[upstreams.one]\nurl = "http://x:port"\n', "upstream one"),
     "unknown api": (ONE + 'api = "soap"\n', "upstream one: unknown api 'soap'"),
     "unknown dialect": (ONE + 'dialect = "klingon"\n', "'klingon'"),
@@ -155,6 +156,14 @@ def test_a_named_file_must_be_there(tmp_path: Path) -> None:
 def test_a_variable_that_cannot_be_is_named(name: str, text: str, tmp_path: Path) -> None:
     with pytest.raises(BadConfig, match=f"(?i){name}.*{text}"):
         config.load(environ={f"ANTIPHON_{name}": text, "XDG_CONFIG_HOME": str(tmp_path)})
+
+
+def test_a_key_that_cannot_be_sent_is_refused_without_being_shown(tmp_path: Path) -> None:
+    file = toml(tmp_path, '[upstreams.one]\nurl = "http://x"\nkey_env = "KEY"\n')
+    assert config.load(file=file, environ={"KEY": " secret\n"}).upstreams["one"].key_env == "KEY"
+    with pytest.raises(config.BadConfig, match="'KEY' holds a control character") as refused:
+        config.load(file=file, environ={"KEY": "secret\nx: y"})
+    assert "secret" not in str(refused.value)
 
 
 def test_the_named_upstream_comes_before_those_of_the_file(tmp_path: Path) -> None:

@@ -151,7 +151,7 @@ def load(flags: Mapping[str, Any] | None = None, *, file: str = "", environ: Map
     for name, value in given.items():
         _check(BY_NAME[name], value)
     settings: dict[str, Any] = {setting.name: setting.default for setting in SETTINGS} | given
-    upstreams = _upstreams(written, settings)
+    upstreams = _upstreams(written, settings, environ)
     named = {name: settings[name] for name in settings if name in Config.__struct_fields__}
     return Config(**named, upstreams=upstreams, aliases=_shaped(written, "aliases", dict[str, str]), failures=_failures(written))
 
@@ -218,7 +218,7 @@ def _check(setting: Setting, value: Any) -> None:
         raise BadConfig(f"{setting.name}: expected one of {', '.join(filter(None, setting.choices))}, got {value!r}")
 
 
-def _upstreams(written: dict[str, Any], settings: dict[str, Any]) -> dict[str, UpstreamSettings]:
+def _upstreams(written: dict[str, Any], settings: dict[str, Any], environ: Mapping[str, str]) -> dict[str, UpstreamSettings]:
     found = _shaped(written, "upstreams", dict[str, UpstreamSettings])
     given = [name for name in ("api", "dialect", "upstream_key_env") if settings[name] != BY_NAME[name].default]
     if given and not settings["upstream"] and (found or "upstream_key_env" in given):
@@ -230,6 +230,7 @@ def _upstreams(written: dict[str, Any], settings: dict[str, Any]) -> dict[str, U
         found = {"upstream": own, **found}
     for name, one in found.items():
         _check_upstream(name, one)
+        _check_headers(name, one, environ)
     return found
 
 
@@ -244,6 +245,14 @@ def _check_upstream(name: str, one: UpstreamSettings) -> None:
     if one.api not in BY_NAME["api"].choices or one.dialect not in BY_NAME["dialect"].choices:
         raise BadConfig(f"upstream {name}: unknown api {one.api!r} or dialect {one.dialect!r}")
     dialect(one, DIALECTS["chat"], name)
+
+
+def _check_headers(name: str, one: UpstreamSettings, environ: Mapping[str, str]) -> None:
+    """No header may hold what ends one. A key may end in white space: that is taken off."""
+    given = {one.key_env: environ.get(one.key_env, "").strip(), **one.headers}
+    for where, value in given.items():
+        if not f"{where}{value}".isprintable():
+            raise BadConfig(f"upstream {name}: {where!r} holds a control character")
 
 
 def _failures(written: dict[str, Any]) -> tuple[Row, ...]:
