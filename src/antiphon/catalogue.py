@@ -39,11 +39,16 @@ class Known:
 
 def read(listed: Iterable[Any], known: Known) -> list[Model]:
     """The models of an upstream's own list."""
-    models: dict[str, Model] = {}
-    for entry in map(json.an_object, listed):
-        if isinstance(entry.get("id"), str) and entry["id"]:
-            models.setdefault(entry["id"], _model(entry, known))
-    return list(models.values())
+    entries = map(json.an_object, listed)
+    return unique(_model(entry, known) for entry in entries if isinstance(entry.get("id"), str) and entry["id"])
+
+
+def unique(models: Iterable[Model]) -> list[Model]:
+    """The models, each name once: Codex takes no list in which one is there twice. The first is the one that is asked."""
+    first: dict[str, Model] = {}
+    for model in models:
+        first.setdefault(model.id, model)
+    return list(first.values())
 
 
 def _model(entry: dict[str, Any], known: Known) -> Model:

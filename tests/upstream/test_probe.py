@@ -14,7 +14,20 @@ from antiphon.upstream.probe import Probed, probe
 from antiphon.upstream.select import Route, select
 from tests.wires.client import fetch, get
 from tests.wires.gateway import gateway
-from tests.wires.upstream import Call, Script, Upstream, answering, chat, completion, named, responses_events, silent, streaming, whole
+from tests.wires.upstream import (
+    Call,
+    Script,
+    Upstream,
+    answering,
+    chat,
+    completion,
+    head,
+    named,
+    responses_events,
+    silent,
+    streaming,
+    whole,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -33,6 +46,7 @@ KINDS: dict[str, tuple[dict[str, Any], Script, tuple[str, str]]] = {
     "vLLM without Responses": (VLLM, NO_ROUTE, ("chat", "vllm")),
     "unknown with Responses": (PLAIN, REFUSED, ("responses", "responses")),
     "unknown without Responses": (PLAIN, NO_ROUTE, ("chat", "chat")),
+    "unknown with a page at every path": (PLAIN, answering(head(200, "text/html", content_length="6") + b"<html>"), ("chat", "chat")),
     "unknown without POST": (PLAIN, NO_METHOD, ("chat", "chat")),
     "lists no models": ({}, NO_ROUTE, ("chat", "chat")),
     "lists a text": ({"/v1/models": "models"}, NO_ROUTE, ("chat", "chat")),
@@ -151,14 +165,15 @@ def test_approval_review_has_its_own_setting() -> None:
 @pytest.mark.requirement("models.alias")
 async def test_each_model_goes_to_the_upstream_that_lists_it(tmp_path: Path) -> None:
     async with (
-        Upstream(chat(), pages({"/v1/models": {"data": [{"id": "a"}]}})) as one,
-        Upstream(streaming(named(*responses_events())), pages({"/v1/models": {"data": [{"id": "b"}]}})) as two,
+        Upstream(chat(), pages({"/v1/models": {"data": [{"id": "a"}, {"id": "both"}]}})) as one,
+        Upstream(streaming(named(*responses_events())), pages({"/v1/models": {"data": [{"id": "b"}, {"id": "both"}]}})) as two,
         Upstream(answering(b"")) as down,
     ):
         file = tmp_path / "antiphon.toml"
         rows = ((one, "one", "chat"), (two, "two", "responses"), (down, "down", "chat"))
         file.write_text(
-            "".join(f'[upstreams.{name}]\nurl = "{up.url}"\napi = "{api}"\n' for up, name, api in rows) + '[aliases]\nz = "b"\n'
+            "".join(f'[upstreams.{name}]\nurl = "{up.url}"\napi = "{api}"\nmodels = ["{name}s"]\n' for up, name, api in rows)
+            + '[aliases]\nz = "b"\n'
         )
         down.pages.clear()
         async with gateway(file=file) as url:
@@ -169,4 +184,4 @@ async def test_each_model_goes_to_the_upstream_that_lists_it(tmp_path: Path) -> 
             listed = [model["id"] for model in (await get(url, "/v1/models")).json["data"]]
     assert [json.loads(call.body)["model"] for call in one.posts] == ["a"]
     assert [json.loads(call.body)["model"] for call in two.posts] == ["b", "b", "other"]
-    assert listed == ["a", "b", "z"]
+    assert listed == ["a", "both", "ones", "b", "twos", "downs", "z"]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from math import inf
 from urllib.parse import urlsplit
 
-from antiphon import config
+from antiphon import catalogue, config
 from antiphon.catalogue import Model
 from antiphon.config import Config, UpstreamSettings
 from antiphon.protocol.errors import UpstreamError
@@ -48,8 +48,9 @@ class Upstream:
 
     @property
     def models(self) -> list[Model]:
-        """The models it listed when it was asked last."""
-        return [] if self._probed is None else self._probed.models
+        """The models it listed when it was asked last, and those that its settings name."""
+        listed = [] if self._probed is None else self._probed.models
+        return catalogue.unique([*listed, *map(Model, self.settings.models)])
 
     async def known(self, *, age: float = inf, clock: Callable[[], float] = time.monotonic) -> "Upstream":
         """This upstream, once it is known what it is; what is older than `age` seconds is asked again."""
@@ -92,7 +93,7 @@ class Pool:
     async def models(self) -> list[Model]:
         """What all upstreams that can be reached serve."""
         await asyncio.gather(*(self._try(upstream, FRESH_SECONDS) for upstream in self.upstreams.values()))
-        return [model for upstream in self.upstreams.values() for model in upstream.models]
+        return catalogue.unique(model for upstream in self.upstreams.values() for model in upstream.models)
 
     async def reachable(self) -> dict[str, bool]:
         """Which upstreams answer."""
@@ -101,7 +102,7 @@ class Pool:
         return dict(zip(names, answers, strict=True))
 
     def _select(self, model: str) -> Route:
-        served = {name: {*one.settings.models, *(m.id for m in one.models)} for name, one in self.upstreams.items()}
+        served = {name: {m.id for m in one.models} for name, one in self.upstreams.items()}
         return select(model, aliases=self._settings.aliases, served=served, review_model=self._settings.review_model)
 
     @staticmethod

@@ -63,7 +63,8 @@ async def _api(client: Client, kind: Dialect | None) -> str:
         return "chat"
     try:
         async with asyncio.timeout(SECONDS), client.post("/responses", b"{}", {"content-type": "application/json"}) as answer:
-            return "chat" if answer.status in NO_SUCH_ROUTE else "responses"
+            is_page = answer.headers.get("content-type", "").startswith("text/html")  # some servers answer any path with one
+            return "chat" if answer.status in NO_SUCH_ROUTE or is_page else "responses"
     except TimeoutError:
         raise UpstreamError(failures.timed_out(f"{client.place} did not say which API it has")) from None
 
