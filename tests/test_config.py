@@ -7,7 +7,7 @@ import pytest
 
 from antiphon import config
 from antiphon.config import SETTINGS, BadConfig, Setting
-from antiphon.translation.dialect import DIALECTS
+from antiphon.translation.presets import DIALECTS
 
 pytestmark = pytest.mark.requirement("cli.settings")
 
@@ -125,8 +125,11 @@ BAD: dict[str, tuple[str, str]] = {
     "bad port": ('[upstreams.one]\nurl = "http://x:port"\n', "upstream one"),
     "unknown api": (ONE + 'api = "soap"\n', "upstream one: unknown api 'soap'"),
     "unknown dialect": (ONE + 'dialect = "klingon"\n', "'klingon'"),
-    "unknown rule": (ONE + "[upstreams.one.chat]\nfly = true\n", "[upstreams.one.chat]"),
-    "wrong rule": (ONE + "[upstreams.one.responses]\nname_limit = 'x'\n", "[upstreams.one.responses]"),
+    "unknown rule": (ONE + "[upstreams.one.chat]\nfly = true\n", "[upstreams.one]: chat: Object contains unknown field `fly`"),
+    "wrong rule": (ONE + "[upstreams.one.responses]\nname_limit = 'x'\n", "[upstreams.one]: responses: Expected `int`"),
+    "unknown dialect of a model": (ONE + '[models."x*"]\ndialect = "klingon"\n', "[models.\"x*\"]: unknown dialect 'klingon'"),
+    "wrong rule of a model": (ONE + '[models."x*".chat]\nimages = 5\n', '[models."x*"]: chat: Expected `bool`, got `int` - at `$.images`'),
+    "unknown field of a model": (ONE + '[models."x*"]\nspeed = 5\n', "[models]: Object contains unknown field `speed`"),
     "aliases": ("[aliases]\nsmall = 5\n", "[aliases]"),
     "failures is a table": ("[failures]\nname = 'x'\n", "[failures]"),
     "failure without name": ("[[failures]]\nstatus = 400\n", "[failures]"),
@@ -171,15 +174,51 @@ def test_the_named_upstream_comes_before_those_of_the_file(tmp_path: Path) -> No
     assert list(loaded.upstreams) == ["upstream", "one"]
 
 
+@pytest.mark.requirement("dialects.overrides")
 @pytest.mark.parametrize("name", DIALECTS)
 def test_a_preset_can_be_changed_in_one_field(name: str, tmp_path: Path) -> None:
     rules = '[upstreams.one.chat]\nimages = false\npasses = ["seed"]\n[upstreams.one.responses]\nname_limit = 9\n'
     one = config.load(file=toml(tmp_path, ONE + rules), environ={}).upstreams["one"]
-    changed, preset = config.dialect(one, DIALECTS[name]), DIALECTS[name]
+    changed, preset = config.dialect(DIALECTS[name], one), DIALECTS[name]
     assert (changed.chat.images, changed.chat.passes, changed.responses.name_limit) == (False, {"seed"}, 9)
     assert changed.chat.late_developer == preset.chat.late_developer
     assert changed.responses.verbatim == preset.responses.verbatim
     assert (changed.name, changed.failures, changed.efforts) == (preset.name, preset.failures, preset.efforts)
+
+
+MODELS = """
+[upstreams.one.chat]
+images = false
+late_developer = "system"
+[models."big*".chat]
+late_developer = "developer"
+[models."one/*-thinker"]
+dialect = "openai"
+chat = { reasoning_back = "reasoning_content", late_developer = "assistant" }
+"""
+OF_MODEL = {
+    "small": ("vllm", False, "system", ""),
+    "big": ("vllm", False, "developer", ""),
+    "big-thinker": ("openai", False, "assistant", "reasoning_content"),
+    "small-thinker": ("openai", False, "assistant", "reasoning_content"),
+    "two/small-thinker": ("openai", False, "assistant", "reasoning_content"),
+}
+"""A model of upstream `one`, and what holds for it: the later table wins over the earlier, and that over its upstream."""
+
+
+@pytest.mark.requirement("dialects.overrides")
+@pytest.mark.parametrize(("model", "held"), OF_MODEL.items(), ids=OF_MODEL)
+def test_a_models_own_rules_come_last(model: str, held: tuple[str, bool, str, str], tmp_path: Path) -> None:
+    loaded = config.load(file=toml(tmp_path, ONE + MODELS), environ={})
+    found = config.dialect(DIALECTS["vllm"], loaded.upstreams["one"], config.of_model(loaded.models, "one", model))
+    assert (found.name, found.chat.images, found.chat.late_developer, found.chat.reasoning_back) == held
+
+
+@pytest.mark.requirement("dialects.overrides")
+def test_an_upstreams_name_in_a_models_table_keeps_it_from_others(tmp_path: Path) -> None:
+    models = config.load(file=toml(tmp_path, ONE + MODELS), environ={}).models
+    assert [one.dialect for one in config.of_model(models, "two", "small-thinker")] == []
+    assert [one.dialect for one in config.of_model(models, "one", "BIG")] == []
 
 
 @pytest.mark.requirement("failures.upstream-own")

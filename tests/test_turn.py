@@ -14,7 +14,7 @@ from antiphon.protocol import request
 from antiphon.protocol.document import Document
 from antiphon.protocol.errors import InvalidRequest, UpstreamError
 from antiphon.protocol.event_views import Event, Run
-from antiphon.translation.dialect import DIALECTS
+from antiphon.translation.presets import DIALECTS
 from antiphon.turn import Manner, Target, Turn
 from tests.histories import TOOLS
 from tests.translation.dialogue import Json, call, calls, complaints, delta, final, ids, output, said, sse

@@ -7,18 +7,19 @@ reference in `docs/` is generated from it. Upstreams, aliases and failure rows h
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, TypeVar
+from typing import Annotated, Any, NamedTuple
 from urllib.parse import urlsplit
 
 import msgspec
 
 from antiphon.protocol.failures import Becomes, Row, row
-from antiphon.translation.dialect import DIALECTS, ChatRules, Dialect, ResponsesRules
+from antiphon.translation.dialect import Dialect
+from antiphon.translation.presets import DIALECTS
 
 DEFAULT_PORT = 8787
-Rules = TypeVar("Rules", ChatRules, ResponsesRules)
 
 
 class Setting(NamedTuple):
@@ -105,6 +106,14 @@ class UpstreamSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     responses: dict[str, Any] = {}
 
 
+class ModelSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One `[models."NAME"]` table. NAME is a model's name upstream, or `UPSTREAM/NAME`, and may hold `*`; of all that fit, the last one wins."""
+
+    dialect: str = ""
+    chat: dict[str, Any] = {}
+    responses: dict[str, Any] = {}
+
+
 class Config(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that was decided before the first request."""
 
@@ -113,6 +122,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     api: str
     dialect: str
     upstreams: dict[str, UpstreamSettings]
+    models: dict[str, ModelSettings]
     aliases: dict[str, str]
     failures: tuple[Row, ...]
     store: str
@@ -153,25 +163,22 @@ def load(flags: Mapping[str, Any] | None = None, *, file: str = "", environ: Map
     settings: dict[str, Any] = {setting.name: setting.default for setting in SETTINGS} | given
     upstreams = _upstreams(written, settings, environ)
     named = {name: settings[name] for name in settings if name in Config.__struct_fields__}
-    return Config(**named, upstreams=upstreams, aliases=_shaped(written, "aliases", dict[str, str]), failures=_failures(written))
+    aliases = _shaped(written, "aliases", dict[str, str])
+    return Config(**named, upstreams=upstreams, models=_models(written), aliases=aliases, failures=_failures(written))
 
 
-def dialect(settings: UpstreamSettings, preset: Dialect, name: str = "…") -> Dialect:
-    """The preset with the fields that this upstream sets otherwise."""
-    return msgspec.structs.replace(
-        preset,
-        chat=_overridden(preset.chat, settings.chat, f"{name}.chat"),
-        responses=_overridden(preset.responses, settings.responses, f"{name}.responses"),
-    )
+def of_model(models: Mapping[str, ModelSettings], upstream: str, model: str) -> list[ModelSettings]:
+    """The tables that speak of a model, in the order of the file."""
+    return [one for name, one in models.items() if fnmatchcase(model, name) or fnmatchcase(f"{upstream}/{model}", name)]
 
 
-def _overridden(rules: Rules, changes: dict[str, Any], where: str) -> Rules:
-    if not changes:
-        return rules
-    try:
-        return msgspec.convert(msgspec.to_builtins(rules) | changes, type(rules))
-    except msgspec.ValidationError as wrong:
-        raise BadConfig(f"[upstreams.{where}]: {wrong}") from None
+def dialect(preset: Dialect, settings: UpstreamSettings, models: Iterable[ModelSettings] = ()) -> Dialect:
+    """The preset, or that of a model's own, with the rules that the upstream and then the model set otherwise."""
+    for one in models:
+        preset = DIALECTS.get(one.dialect, preset)
+    for one in (settings, *models):
+        preset = preset.but(chat=one.chat, responses=one.responses)
+    return preset
 
 
 def _read_file(named: str, environ: Mapping[str, str]) -> dict[str, Any]:
@@ -182,7 +189,7 @@ def _read_file(named: str, environ: Mapping[str, str]) -> dict[str, Any]:
         written = tomllib.loads(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as bad:
         raise BadConfig(f"{path}: {bad}") from None
-    unknown = set(written) - set(BY_NAME) - {"upstreams", "aliases", "failures"}
+    unknown = set(written) - set(BY_NAME) - {"upstreams", "models", "aliases", "failures"}
     if unknown:
         raise BadConfig(f"{path}: unknown setting {', '.join(sorted(unknown))}")
     return written
@@ -242,9 +249,25 @@ def _check_upstream(name: str, one: UpstreamSettings) -> None:
         is_url = False
     if not is_url:
         raise BadConfig(f"upstream {name}: the URL must be like http://HOST:PORT/v1, got {one.url!r}")
-    if one.api not in BY_NAME["api"].choices or one.dialect not in BY_NAME["dialect"].choices:
-        raise BadConfig(f"upstream {name}: unknown api {one.api!r} or dialect {one.dialect!r}")
-    dialect(one, DIALECTS["chat"], name)
+    if one.api not in BY_NAME["api"].choices:
+        raise BadConfig(f"upstream {name}: unknown api {one.api!r}")
+    _check_dialect(f"[upstreams.{name}]", one)
+
+
+def _models(written: dict[str, Any]) -> dict[str, ModelSettings]:
+    found = _shaped(written, "models", dict[str, ModelSettings])
+    for name, one in found.items():
+        _check_dialect(f'[models."{name}"]', one)
+    return found
+
+
+def _check_dialect(where: str, one: UpstreamSettings | ModelSettings) -> None:
+    if one.dialect not in BY_NAME["dialect"].choices:
+        raise BadConfig(f"{where}: unknown dialect {one.dialect!r}; 'antiphon dialects' lists them")
+    try:
+        DIALECTS["chat"].but(chat=one.chat, responses=one.responses)
+    except ValueError as wrong:
+        raise BadConfig(f"{where}: {wrong}") from None
 
 
 def _check_headers(name: str, one: UpstreamSettings, environ: Mapping[str, str]) -> None:

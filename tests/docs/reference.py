@@ -1,19 +1,16 @@
 """The pages of docs/reference, written out of the tables that the code itself walks: `python -m tests.docs.reference` writes them."""
 
-import ast
-import inspect
 from collections.abc import Callable, Iterable, Iterator
-from itertools import pairwise
 from typing import Any
 
 import click
 import msgspec
 
+from antiphon.cli.dialects import APIS, meanings
 from antiphon.cli.main import main
-from antiphon.config import SETTINGS, Setting, UpstreamSettings
+from antiphon.config import SETTINGS, ModelSettings, Setting, UpstreamSettings
 from antiphon.protocol.failures import ROWS, Row
-from antiphon.translation import dialect as dialects
-from antiphon.translation.dialect import DIALECTS, ChatRules, ResponsesRules
+from antiphon.translation.presets import DIALECTS
 from tests.docs.blocks import ROOT
 
 FOLDER = ROOT / "docs" / "reference"
@@ -23,7 +20,10 @@ WRITTEN = "<!-- Written by `python -m tests.docs.reference`; change the table in
 def settings() -> str:
     """Every setting, under each of its names."""
     rows = [(f"`{one.name}`", f"`ANTIPHON_{one.name.upper()}`", _flag(one), _default(one), _help(one)) for one in SETTINGS]
-    upstream = [(f"`{field.name}`", _value(field.default)) for field in msgspec.structs.fields(UpstreamSettings)]
+    upstream, model = (
+        [(f"`{field.name}`", _value(field.default)) for field in msgspec.structs.fields(shape)]
+        for shape in (UpstreamSettings, ModelSettings)
+    )
     return "\n".join(
         (
             "# Settings",
@@ -33,6 +33,10 @@ def settings() -> str:
             "\nSeveral upstreams live in the file, each in a table `[upstreams.NAME]` with these keys; `chat` and `responses` override single rules of",
             "its [dialect](dialects.md):\n",
             *_table(("key", "default"), upstream),
+            '\nWhat is so for some models only lives in tables `[models."NAME"]` with these keys. NAME is the model\'s name there, or `UPSTREAM/NAME`, and may',
+            "hold `*`; where several fit, the later one wins, and over `[upstreams.NAME]` in any case. `dialect` gives such a model the rules of another",
+            "kind of server:\n",
+            *_table(("key", "default"), model),
             "\n`[aliases]` maps a name that clients use to the model it stands for; `[[failures]]` adds rows to the [failures](failures.md).\n",
         )
     )
@@ -56,35 +60,23 @@ def dialect_pages() -> str:
     parts = [
         "# Dialects",
         WRITTEN,
-        "What a model server can do and how it spells it. `--dialect NAME` names one; without it Antiphon finds out.\n",
+        "What a model server can do and how it spells it. `--dialect NAME` names one; without it Antiphon finds out.",
+        "Every rule can be changed in `antiphon.toml`, for an upstream in `[upstreams.NAME.chat]` or `[upstreams.NAME.responses]`, for some models in",
+        '`[models."NAME".chat]` or `[models."NAME".responses]`. `antiphon dialects NAME` prints the rules of one.\n',
     ]
     parts += _table(("name", "prefers", "for"), [(f"`{one.name}`", one.prefers, one.note) for one in DIALECTS.values()])
-    for title, shape, rules in (("Chat Completions", ChatRules, "chat"), ("Responses", ResponsesRules, "responses")):
+    for rules, title, shape in APIS:
         parts.append(f"\n## Rules of {title}\n")
         parts += _table(("rule", "meaning", "generic", "otherwise"), _rules(shape, rules))
     return "\n".join(parts) + "\n"
 
 
 def _rules(shape: type[msgspec.Struct], name: str) -> Iterator[tuple[str, ...]]:
-    docs = _field_docs(shape)
+    docs = meanings(shape)
     for field in msgspec.structs.fields(shape):
         others = {one.name: getattr(getattr(one, name), field.name) for one in DIALECTS.values()}
         differing = (f"`{dialect}`: {_value(value)}" for dialect, value in others.items() if value != field.default)
         yield f"`{field.name}`", docs[field.name], _value(field.default), "<br>".join(differing)
-
-
-def _field_docs(shape: type) -> dict[str, str]:
-    """The strings that stand behind the fields of a struct."""
-    tree = ast.parse(inspect.getsource(dialects))
-    body = next(node.body for node in tree.body if isinstance(node, ast.ClassDef) and node.name == shape.__name__)
-    found: dict[str, str] = {}
-    for field, doc in pairwise(body):
-        match field, doc:
-            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
-                found[name] = text
-            case _:
-                pass
-    return found
 
 
 def failures() -> str:

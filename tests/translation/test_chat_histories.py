@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from antiphon.protocol import request
 from antiphon.protocol.document import Document
 from antiphon.translation import chat, responses
-from antiphon.translation.dialect import DIALECTS, ChatRules
+from antiphon.translation.dialect import ChatRules
+from antiphon.translation.presets import DIALECTS
 from tests.histories import TOOLS, History, histories
 from tests.scripted import chat_rules
 

@@ -14,7 +14,8 @@ from antiphon.protocol.document import Document
 from antiphon.protocol.errors import InvalidRequest
 from antiphon.protocol.notes import Note
 from antiphon.translation import chat, responses
-from antiphon.translation.dialect import DIALECTS, ChatRules, ResponsesRules
+from antiphon.translation.dialect import ChatRules, ResponsesRules
+from antiphon.translation.presets import DIALECTS
 from tests.scripted import chat_rules
 from tests.translation.everything import BODY, FIELDS, ITEMS, ITEMS_LOST, TOOLS_LOST, place
 

@@ -8,7 +8,8 @@ import pytest
 
 from antiphon.protocol import request
 from antiphon.translation import chat, responses
-from antiphon.translation.dialect import DIALECTS, Dialect
+from antiphon.translation.dialect import Dialect
+from antiphon.translation.presets import DIALECTS
 from tests.histories import TOOLS
 from tests.scripted import chat_rules, responses_rules
 

@@ -81,7 +81,7 @@ class Exchange:
             view = request.view(document)
             self._record.model = view.model or ""
             upstream, model = await self._gateway.pool.route(self._record.model)
-            turn = Turn(document, view, Target(upstream.api, upstream.dialect, model), self._gateway.manner)
+            turn = Turn(document, view, Target(upstream.api, upstream.dialect(model), model), self._gateway.manner)
             turn.notes[:0] = mended
             self._journal(view, turn)
             self._record.begin(upstream.name, upstream.api, turn.notes)

@@ -1,17 +1,17 @@
-"""What a model server can do and how it spells it, as data. One dialect holds the rules of both APIs; the upstream's `api` chooses.
+"""What there is to know of a model server: what it can do and how it spells it. One dialect holds the rules of both APIs; the upstream's `api` chooses.
 
-A new server is a row in `DIALECTS`; a server with one habit of its own is a preset with that field changed in `antiphon.toml`
-(`[upstreams.NAME.chat]`, `[upstreams.NAME.responses]`). Not here: code that acts on it (`chat`, `responses`).
+A server with one habit of its own is a preset with that field changed in `antiphon.toml`: for all of an upstream (`[upstreams.NAME.chat]`) or for
+some models (`[models."NAME".chat]`). Not here: the servers that are known (`presets`), code that acts on it (`chat`, `responses`).
 """
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
 
 import msgspec
 
-from antiphon.protocol.failures import Becomes, Row, row
+from antiphon.protocol.failures import Row
 
 SAMPLING = frozenset({"temperature", "top_p", "presence_penalty", "frequency_penalty", "seed", "stop"})
-OWN_EXTRAS = frozenset(
-    {"top_k", "min_p", "repetition_penalty", "chat_template_kwargs", "ignore_eos", "logit_bias", "min_tokens", "stop_token_ids"}
-)  # fmt: skip
 
 
 class ChatRules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -103,47 +103,20 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     note: str = ""
     """What a person should know."""
 
+    def but(self, *, chat: Mapping[str, Any], responses: Mapping[str, Any]) -> "Dialect":
+        """This dialect with some rules changed. Raises ValueError, with the path, where a rule cannot be so."""
+        if not chat and not responses:
+            return self
+        return msgspec.structs.replace(
+            self, chat=_changed(self.chat, chat, "chat"), responses=_changed(self.responses, responses, "responses")
+        )
 
-_OPENAI_CHAT = ChatRules(
-    max_tokens="max_completion_tokens",
-    late_developer="developer",
-    files=True,
-    audio=True,
-    passes=SAMPLING | {"user", "metadata", "service_tier", "prompt_cache_key", "safety_identifier", "logit_bias"},
-    verbosity="verbosity",
-    strict_tools=True,
-    schema_drops=frozenset(),
-)
 
-_ROWS = (
-    Dialect(name="chat", note="any server with /v1/chat/completions"),
-    Dialect(name="responses", prefers="responses", note="any server with /v1/responses"),
-    Dialect(
-        name="openai",
-        prefers="responses",
-        chat=_OPENAI_CHAT,
-        responses=ResponsesRules(
-            verbatim=True,
-            headers=("openai-", "x-codex-", "x-openai-", "x-client-request-id", "session-id", "session_id", "thread-id", "conversation_id", "originator", "version"),
-            answers=("x-request-id", "x-codex-", "x-reasoning-included", "x-ratelimit-", "openai-processing-ms", "openai-version", "openai-organization"),
-        ),
-        efforts=("low", "medium", "high"),
-        note="api.openai.com and servers that take everything it takes",
-    ),
-    Dialect(
-        name="llama.cpp",
-        chat=ChatRules(passes=SAMPLING | OWN_EXTRAS | {"cache_prompt", "id_slot", "grammar", "n_predict"}),
-        responses=ResponsesRules(merges_instructions=True, late_developer="user", images_in_outputs=False, length_cut_completes=True),
-        failures=(row("llama.cpp: context too long", "400 500", r"exceed_context_size_error", Becomes(400, "context_length_exceeded", "invalid_request_error")),),
-        note="start it with --jinja and a chat template that knows tools",
-    ),
-    Dialect(
-        name="vllm",
-        prefers="responses",
-        chat=ChatRules(passes=SAMPLING | OWN_EXTRAS | {"prompt_cache_key", "user", "cache_salt", "structured_outputs"}, strict_tools=True),
-        responses=ResponsesRules(merges_instructions=True, late_developer="user", images_in_outputs=False),
-        note="start it with --enable-auto-tool-choice and the --tool-call-parser of the model",
-    ),
-)  # fmt: skip
+Rules = TypeVar("Rules", ChatRules, ResponsesRules)
 
-DIALECTS = {dialect.name: dialect for dialect in _ROWS}
+
+def _changed(rules: Rules, changes: Mapping[str, Any], where: str) -> Rules:
+    try:
+        return msgspec.convert(msgspec.to_builtins(rules) | dict(changes), type(rules))
+    except msgspec.ValidationError as wrong:
+        raise ValueError(f"{where}: {wrong}") from None

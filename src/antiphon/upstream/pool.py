@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from antiphon import catalogue, config
 from antiphon.catalogue import Model
-from antiphon.config import Config, UpstreamSettings
+from antiphon.config import Config
 from antiphon.protocol.errors import UpstreamError
 from antiphon.translation.dialect import Dialect
 from antiphon.upstream.client import Client, Limits
@@ -27,10 +27,11 @@ READY_SECONDS = 1.0
 class Upstream:
     """One model server: its settings, its connections, and what it is once it has been asked."""
 
-    def __init__(self, name: str, settings: UpstreamSettings, *, key: str, limits: Limits) -> None:
+    def __init__(self, name: str, settings: Config, *, key: str, limits: Limits) -> None:
         self.name = name
-        self.settings = settings
-        self.client = Client(base_url(settings.url), key=key, headers=settings.headers, limits=limits)
+        self.settings = settings.upstreams[name]
+        self._models = settings.models
+        self.client = Client(base_url(self.settings.url), key=key, headers=self.settings.headers, limits=limits)
         self._probed: Probed | None = None
         self._asked = float("-inf")
         self._asking = asyncio.Lock()
@@ -40,11 +41,10 @@ class Upstream:
         """`chat` or `responses`."""
         return self.settings.api if self._probed is None else self._probed.api
 
-    @property
-    def dialect(self) -> Dialect:
-        """Its rules, with what its settings say otherwise."""
+    def dialect(self, model: str) -> Dialect:
+        """Its rules for a model, with what the settings say otherwise."""
         assert self._probed is not None, "known() comes first"
-        return config.dialect(self.settings, self._probed.dialect)
+        return config.dialect(self._probed.dialect, self.settings, config.of_model(self._models, self.name, model))
 
     @property
     def models(self) -> list[Model]:
@@ -73,7 +73,7 @@ class Pool:
         limits = Limits(settings.connect_seconds, settings.idle_seconds)
         self._settings = settings
         self.upstreams = {
-            name: Upstream(name, one, key=environ.get(one.key_env, "").strip() if one.key_env else "", limits=limits)
+            name: Upstream(name, settings, key=environ.get(one.key_env, "").strip() if one.key_env else "", limits=limits)
             for name, one in settings.upstreams.items()
         }
 

@@ -12,7 +12,8 @@ from antiphon import catalogue
 from antiphon.catalogue import Known, Model
 from antiphon.protocol import failures, json
 from antiphon.protocol.errors import UpstreamError
-from antiphon.translation.dialect import DIALECTS, Dialect
+from antiphon.translation.dialect import Dialect
+from antiphon.translation.presets import DIALECTS
 from antiphon.upstream.client import Client
 
 SECONDS = 5.0
