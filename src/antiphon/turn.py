@@ -68,6 +68,11 @@ class Turn:
         self._refuse_losses()
 
     @property
+    def cache_key(self) -> str:
+        """The client's `prompt_cache_key`: whose prompts begin alike."""
+        return self._document.text("prompt_cache_key") or ""
+
+    @property
     def rules(self) -> Any:
         """The dialect's rules for the Responses API: which headers travel."""
         return self._target.dialect.responses

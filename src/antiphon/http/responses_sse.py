@@ -23,8 +23,9 @@ from antiphon.stages.numbering import Numbering
 from antiphon.translation.lowered import NOT_KNOWN
 from antiphon.translation.unknowns import unknowns
 from antiphon.turn import Target, Turn
+from antiphon.upstream import threads
 from antiphon.upstream.client import Answer
-from antiphon.upstream.pool import Upstream
+from antiphon.upstream.pool import Destination, Outgoing
 
 DROPPED = "x-antiphon-dropped"
 
@@ -80,13 +81,13 @@ class Exchange:
             document, mended = request.open_body(body)
             view = request.view(document)
             self._record.model = view.model or ""
-            upstream, model = await self._gateway.pool.route(self._record.model)
-            turn = Turn(document, view, Target(upstream.api, upstream.dialect(model), model), self._gateway.manner)
+            to = await self._gateway.pool.route(self._record.model)
+            turn = Turn(document, view, Target(to.api, to.dialect, to.model), self._gateway.manner)
             turn.notes[:0] = mended
             self._journal(view, turn)
-            self._record.begin(upstream.name, upstream.api, turn.notes)
+            self._record.begin(to.name, to.api, turn.notes)
             self._tell_losses(turn)
-            await (self._stream(turn, upstream, group) if view.stream else self._whole(turn, upstream))
+            await (self._stream(turn, to, group) if view.stream else self._whole(turn, to))
         except AntiphonError as error:
             self._record.failed(error.failure)
             await self._answer(problems.answer(error.failure, self._told))
@@ -97,8 +98,8 @@ class Exchange:
         finally:
             self._record.write()
 
-    async def _whole(self, turn: Turn, upstream: Upstream) -> None:
-        async with upstream.client.post(turn.path, turn.body, self._sent_headers(turn)) as answer:
+    async def _whole(self, turn: Turn, to: Destination) -> None:
+        async with self._gateway.pool.answer(to, self._outgoing(turn)) as answer:
             await self._check(turn, answer)
             response = turn.whole(await answer.all())
             self._tell(turn, answer)
@@ -106,14 +107,12 @@ class Exchange:
         self._record.status = 200
         await self._answer(Response(bytes(response), headers=self._told, media_type="application/json"))
 
-    async def _stream(self, turn: Turn, upstream: Upstream, group: asyncio.TaskGroup) -> None:
+    async def _stream(self, turn: Turn, to: Destination, group: asyncio.TaskGroup) -> None:
         stream = Stream(self, turn)
-        keeper = _Keeper(
-            self._gateway.config.keepalive_seconds, group, self.quiet_for, lambda: stream.keep_alive(begins=upstream.api == "chat")
-        )
+        keeper = _Keeper(self._gateway.config.keepalive_seconds, group, self.quiet_for, lambda: stream.keep_alive(begins=to.api == "chat"))
         failed: AntiphonError | None = None
         try:
-            await self._pump(turn, upstream, stream)
+            await self._pump(turn, to, stream)
         except AntiphonError as error:
             failed = error
         except Exception:  # noqa: BLE001 - a stream under way must still be told its end
@@ -130,8 +129,8 @@ class Exchange:
         if not self._closed:
             await self._write(b"", last=True)
 
-    async def _pump(self, turn: Turn, upstream: Upstream, stream: "Stream") -> None:
-        async with upstream.client.post(turn.path, turn.body, self._sent_headers(turn)) as answer:
+    async def _pump(self, turn: Turn, to: Destination, stream: "Stream") -> None:
+        async with self._gateway.pool.answer(to, self._outgoing(turn)) as answer:
             await self._check(turn, answer)
             self._tell(turn, answer)
             if not answer.is_stream:
@@ -148,10 +147,11 @@ class Exchange:
         if answer.status >= 300:
             raise UpstreamError(turn.failure(answer.status, await answer.refusal(), retry_after=answer.headers.get("retry-after")))
 
-    def _sent_headers(self, turn: Turn) -> dict[str, str]:
-        """The headers for the upstream: ours, and those of the client's that its dialect lets through."""
+    def _outgoing(self, turn: Turn) -> Outgoing:
+        """The request for the upstream, with our headers and those of the client's that its dialect lets through."""
         passed = {name: value for name, value in self.headers.items() if name.startswith(turn.rules.headers)}
-        return {**passed, "content-type": "application/json", "accept": "text/event-stream, application/json"}
+        own = {"content-type": "application/json", "accept": "text/event-stream, application/json"}
+        return Outgoing(turn.path, turn.body, {**passed, **own}, threads.key(self.headers, turn.cache_key))
 
     def _tell(self, turn: Turn, answer: Answer) -> None:
         """The upstream's headers that the client should see. `openai-model` is none of them: Codex warns of it."""

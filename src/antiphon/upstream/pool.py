@@ -5,7 +5,9 @@ A server that is down at start is no reason not to start: it is asked again at t
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from math import inf
 from urllib.parse import urlsplit
 
@@ -14,7 +16,7 @@ from antiphon.catalogue import Model
 from antiphon.config import Config
 from antiphon.protocol.errors import UpstreamError
 from antiphon.translation.dialect import Dialect
-from antiphon.upstream.client import Client, Limits
+from antiphon.upstream.client import Answer, Client, Limits
 from antiphon.upstream.probe import Probed, probe
 from antiphon.upstream.select import Route, select
 
@@ -66,6 +68,39 @@ class Upstream:
         return self._probed is not None and now - self._asked <= age
 
 
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """Where a model's requests go: the upstream that may answer them, what is spoken there, and the model's name there."""
+
+    upstream: Upstream
+    model: str
+
+    @property
+    def name(self) -> str:
+        """The upstream's name in the settings."""
+        return self.upstream.name
+
+    @property
+    def api(self) -> str:
+        """`chat` or `responses`."""
+        return self.upstream.api
+
+    @property
+    def dialect(self) -> Dialect:
+        """The rules that are spoken by."""
+        return self.upstream.dialect(self.model)
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """A request as an upstream is sent it. `thread` is whose it is (`threads.key`)."""
+
+    path: str
+    body: bytes
+    headers: Mapping[str, str]
+    thread: str = ""
+
+
 class Pool:
     """All upstreams."""
 
@@ -82,13 +117,19 @@ class Pool:
         for upstream in self.upstreams.values():
             await upstream.client.close()
 
-    async def route(self, model: str) -> tuple[Upstream, str]:
-        """The upstream for a model's name, and the model's name there."""
+    async def route(self, model: str) -> Destination:
+        """Where requests for a model's name go."""
         chosen = self._select(model)
         if not chosen.certain and len(self.upstreams) > 1:
             await self.models()  # which upstream lists it is only known once all were asked
             chosen = self._select(model)
-        return await self.upstreams[chosen.upstream].known(), chosen.model
+        return Destination(await self.upstreams[chosen.upstream].known(), chosen.model)
+
+    @asynccontextmanager
+    async def answer(self, to: Destination, outgoing: Outgoing) -> AsyncGenerator[Answer]:
+        """Sends a request; the answer, whatever its status, may be read until the block ends."""
+        async with to.upstream.client.post(outgoing.path, outgoing.body, outgoing.headers) as answer:
+            yield answer
 
     async def models(self) -> list[Model]:
         """What all upstreams that can be reached serve."""
