@@ -16,6 +16,7 @@ import aiohttp
 from antiphon import __version__
 from antiphon.protocol import failures
 from antiphon.protocol.errors import UpstreamError
+from antiphon.upstream.gathered_reads import gathered
 
 WHOLE_LIMIT = 256 * 1024 * 1024
 """The most bytes of an answer that is not a stream."""
@@ -118,6 +119,7 @@ class Client:
         data = body if len(body) <= AT_ONCE else io.BytesIO(body)
         with self._told:
             response = await self._session.post(f"{self.base}{path}", data=data, headers=headers, allow_redirects=False)
+        gathered(response.content)
         try:
             with _ending_with_its_connection(response):
                 yield Answer(response, self._told, self._key)
