@@ -10,7 +10,7 @@ WORDS = ("The ", "quick ", "brown ", "fox ", "jumps ", "over ", "the ", "lazy ",
 TEXT = "".join(WORDS[i % len(WORDS)] for i in range(DELTAS))
 USAGE = {
     "input_tokens": 100,
-    "input_tokens_details": {"cached_tokens": 0},
+    "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
     "output_tokens": DELTAS,
     "output_tokens_details": {"reasoning_tokens": 0},
     "total_tokens": 100 + DELTAS,
@@ -21,10 +21,19 @@ def _compact(value: Any) -> bytes:
     return json.dumps(value, separators=(",", ":")).encode()
 
 
+SETTINGS: dict[str, Any] = {
+    "background": False, "completed_at": None, "frequency_penalty": 0.0, "instructions": None, "max_output_tokens": None, "max_tool_calls": None,
+    "parallel_tool_calls": True, "presence_penalty": 0.0, "previous_response_id": None, "prompt_cache_key": None, "prompt_cache_retention": None,
+    "reasoning": {"effort": None, "summary": None}, "safety_identifier": None, "service_tier": "default", "store": False, "temperature": 1.0,
+    "text": {"format": {"type": "text"}, "verbosity": "medium"}, "tool_choice": "auto", "tools": [], "top_logprobs": 0, "top_p": 1.0,
+    "truncation": "disabled", "user": None, "metadata": {},
+}  # fmt: skip
+"""What OpenAI's own response object tells in each of the three events that hold it."""
+
+
 def _response(status: str, output: list[dict[str, Any]]) -> dict[str, Any]:
-    settings = {"instructions": None, "parallel_tool_calls": True, "temperature": 1.0, "tool_choice": "auto", "tools": [], "top_p": 1.0}
     head = {"id": "resp_bench", "object": "response", "created_at": 1790000000, "status": status, "model": MODEL}
-    return head | {"error": None, "incomplete_details": None} | settings | {"output": output, "usage": USAGE if output else None}
+    return head | {"error": None, "incomplete_details": None} | SETTINGS | {"output": output, "usage": USAGE if output else None}
 
 
 def _message(status: str, content: list[dict[str, Any]]) -> dict[str, Any]:

@@ -139,7 +139,7 @@ class Turn:
         manner, rules = self._manner, self._target.dialect.responses
         if self._target.api == "responses":
             if not rules.verbatim:
-                stages.append(Complete(self.begun().members, new_id=manner.new_id))
+                stages.append(Complete(self.begun, new_id=manner.new_id))
             limit = self._document.get("max_output_tokens") if rules.length_cut_completes else None
             if limit is not None or manner.length_cut == "completed":
                 stages.append(LengthCut(hidden_limit=limit, shown=manner.length_cut))

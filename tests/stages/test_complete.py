@@ -22,7 +22,7 @@ PART = {"type": "output_text", "text": "Hi", "annotations": []}
 
 def complete() -> Complete:
     begun = response.begun(Document(b'{"model":"m","input":"hi","temperature":0.5}'), id="resp_1", now=7)
-    return Complete(begun.members, new_id=ids())
+    return Complete(lambda: begun, new_id=ids())
 
 
 def spare(*, ids_told: bool) -> bytes:

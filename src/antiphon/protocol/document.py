@@ -89,8 +89,13 @@ class Document:
 
     def but(self, /, **changes: Any) -> "Document":
         """This document with some members set, or taken away with `ABSENT`."""
-        members: dict[str, Any] = {**self.members, **changes}
-        return Document.of({name: value for name, value in members.items() if value is not ABSENT})
+        members: dict[str, Any] = dict(self.members)
+        for name, value in changes.items():
+            if value is ABSENT:
+                members.pop(name, None)
+            else:
+                members[name] = spelled(value)
+        return Document(json.encode(members))
 
     def own(self) -> "Document":
         """A copy that pins no larger body: a Raw keeps all the bytes it was cut from alive."""

@@ -49,6 +49,9 @@ DEFAULTS: dict[str, Raw] = {
 }
 """Field → what it says where the client set nothing, in OpenAI's order."""
 
+MEMBERS = ("id", "object", "created_at", "status", *DEFAULTS)
+"""All that a response object holds, in OpenAI's order."""
+
 ECHOED = frozenset(DEFAULTS) - {"completed_at", "error", "incomplete_details", "output", "store", "usage"}
 """The fields that repeat the client's setting. `store` does not: nothing is kept, and the answer says so."""
 

@@ -7,11 +7,10 @@ numbers are the last step's business (`numbering`).
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from msgspec import Raw
-
 from antiphon.protocol import json, stream_rules
 from antiphon.protocol.document import Document
 from antiphon.protocol.event_views import Event
+from antiphon.protocol.response import MEMBERS
 
 _INDEX = {name: "summary_index" for name in stream_rules.INSIDE if "summary" in name}
 _WITHOUT_PART = frozenset(
@@ -21,11 +20,11 @@ _USAGE_DETAILS = {"input_tokens_details": ("cached_tokens", "cache_write_tokens"
 
 
 class Complete:
-    """`settings`: every member of a response object, for the ones that the server does not tell."""
+    """`begun`: a response object with every member, for the ones that the server does not tell; made only where one is missing."""
 
-    def __init__(self, settings: dict[str, Raw], *, new_id: Callable[[str], str]) -> None:
+    def __init__(self, begun: Callable[[], Document], *, new_id: Callable[[str], str]) -> None:
         self.types = {stream_rules.ITEM_ADDED, stream_rules.ITEM_DONE, *stream_rules.INSIDE, *stream_rules.WITH_RESPONSE}
-        self._settings = settings
+        self._begun = begun
         self._new_id = new_id
         self._count = 0
         self._places: dict[str, Any] = {}
@@ -42,7 +41,9 @@ class Complete:
 
     def response(self, response: Document) -> Document:
         """A response object with every member."""
-        missing: dict[str, Any] = {name: value for name, value in self._settings.items() if name not in response}
+        told = response.members
+        absent = [name for name in MEMBERS if name not in told]
+        missing: dict[str, Any] = {name: self._begun().members[name] for name in absent}
         if (usage := response.document("usage")) is not None and (whole := _whole_usage(usage)) is not usage:
             missing["usage"] = whole
         return response.but(**missing) if missing else response
