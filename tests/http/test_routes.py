@@ -112,12 +112,49 @@ async def test_a_web_page_may_not_even_ask(each: Wired) -> None:
     assert (await get(each.url, "/v1/responses", headers=UPGRADE | {"origin": "https://example.org"})).status == 403
 
 
-@pytest.mark.parametrize(
-    ("method", "path"), [("GET", "/"), ("POST", "/v1/chat/completions"), ("DELETE", "/v1/responses"), ("GET", "/v1/%00")]
-)
+@pytest.mark.requirement("http.routes")
+@pytest.mark.parametrize(("method", "path"), [("GET", "/"), ("POST", "/v1/v1/responses"), ("POST", "/v1/messages"), ("GET", "/v1/%00")])
 async def test_what_is_not_there_is_404_as_json(each: Wired, method: str, path: str) -> None:
     reply = await fetch(each.url, method=method, path=path)
     assert (reply.status, reply.error["code"]) == (404, "not_found")
+    assert "/v1/responses" in reply.error["message"]
+
+
+@pytest.mark.requirement("http.routes")
+@pytest.mark.parametrize(
+    ("method", "path", "allow"),
+    [
+        ("DELETE", "/v1/responses", "POST"),
+        ("GET", "/v1/chat/completions", "POST"),
+        ("PUT", "/embeddings", "POST"),
+        ("POST", "/v1/models", "GET, HEAD"),
+    ],
+)
+async def test_another_method_is_405_and_options_tells_which(each: Wired, method: str, path: str, allow: str) -> None:
+    reply = await fetch(each.url, method=method, path=path)
+    assert (reply.status, reply.error["code"]) == (405, "method_not_allowed")
+    asked = await fetch(each.url, method="OPTIONS", path=path)
+    assert (asked.status, asked.body) == (204, b"")
+    for one in (reply, asked):
+        assert ", ".join(sorted(one.headers["allow"].split(", "))) == allow
+        assert "access-control-allow-origin" not in one.headers
+
+
+@pytest.mark.requirement("http.routes")
+@pytest.mark.parametrize("path", ["/v1/models", "/models", "/models/m", "/health"])
+async def test_head_is_get_without_its_body(each: Wired, path: str) -> None:
+    asked, got = await fetch(each.url, method="HEAD", path=path), await get(each.url, path)
+    assert (asked.status, asked.body, asked.headers["content-length"]) == (200, b"", str(len(got.body)))
+
+
+@pytest.mark.requirement("http.routes")
+async def test_the_api_is_at_the_host_too(each: Wired) -> None:
+    """Some clients are told `http://host:port` and add no version."""
+    each.upstream.answers(streaming(named(*responses_events())))
+    reply = await fetch(each.url, {"model": "m", "input": "hi", "stream": True}, path="/responses")
+    assert reply.status == 200
+    assert (await get(each.url, "/models")).json == (await get(each.url, "/v1/models")).json
+    assert (await get(each.url, "/responses", headers=UPGRADE)).status == 426
 
 
 PORT = "{port}"

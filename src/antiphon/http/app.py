@@ -1,32 +1,38 @@
 """All routes of the gateway, on one screen."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from antiphon import __version__
-from antiphon.http import models, problems
+from antiphon.http import models, problems, relay
+from antiphon.http.endpoint import Endpoint
 from antiphon.http.gateway import Gateway
 from antiphon.http.guard import Guard
-from antiphon.http.responses_sse import ResponsesEndpoint
+from antiphon.http.relay import Relay
+from antiphon.http.responses_sse import Exchange
 from antiphon.protocol.errors import AntiphonError, GatewayError, NotFound
 from antiphon.protocol.failures import Failure
+
+PREFIXES = ("/v1", "")
+"""Where the API is: some clients are told the host alone and ask for `/responses`."""
 
 
 def app(gateway: Gateway) -> ASGIApp:
     """The ASGI app."""
-    responses = ResponsesEndpoint(gateway)
+    answers = {"/responses": Endpoint(gateway, Exchange)}
+    answers |= {path: Endpoint(gateway, partial(Relay, path=path)) for path in relay.PATHS}
+    hot = {f"{prefix}{path}": endpoint for prefix in PREFIXES for path, endpoint in answers.items()}
     routes = [
-        Route("/v1/responses", responses, methods=["POST"]),
-        Route("/v1/responses", upgrade_refused, methods=["GET"]),
-        Route("/v1/responses/{id}/tool_outputs", tool_outputs, methods=["POST"]),
-        Route("/v1/models", models.models),
-        Route("/v1/models/{model:path}", models.model),
+        *(Route(path, endpoint, methods=["POST"]) for path, endpoint in hot.items()),
+        *(route for prefix in PREFIXES for route in _api(prefix)),
         Route("/health", health),
         Route("/ready", ready),
         Route("/version", version),
@@ -34,18 +40,28 @@ def app(gateway: Gateway) -> ASGIApp:
     made = Starlette(
         routes=routes,
         lifespan=_lifespan,
-        exception_handlers={AntiphonError: problems.on_error, 404: _not_found, 405: _not_found, Exception: _own_fault},
+        exception_handlers={AntiphonError: problems.on_error, 404: _not_found, 405: _other_method, Exception: _own_fault},
     )
     made.state.gateway = gateway
-    return Guard(_straight(responses, made), hosts=frozenset({gateway.config.host}))
+    return Guard(_straight(hot, made), hosts=frozenset({gateway.config.host}))
 
 
-def _straight(responses: ASGIApp, others: ASGIApp) -> ASGIApp:
-    """The busiest route without the framework's layers around it: it tells its own errors, and they would be paid for at every event."""
+def _api(prefix: str) -> list[Route]:
+    """The small routes of the API."""
+    return [
+        Route(f"{prefix}/responses", upgrade_refused, methods=["GET"]),
+        Route(f"{prefix}/responses/{{id}}/tool_outputs", tool_outputs, methods=["POST"]),
+        Route(f"{prefix}/models", models.models),
+        Route(f"{prefix}/models/{{model:path}}", models.model),
+    ]
+
+
+def _straight(hot: Mapping[str, ASGIApp], others: ASGIApp) -> ASGIApp:
+    """The busy routes without the framework's layers around them: they tell their own errors, and layers would be paid for at every event."""
 
     async def front(scope: Scope, receive: Receive, send: Send) -> None:
-        hot = scope["type"] == "http" and scope["path"] == "/v1/responses" and scope["method"] == "POST"
-        await (responses if hot else others)(scope, receive, send)
+        endpoint = hot.get(scope["path"]) if scope["type"] == "http" and scope["method"] == "POST" else None
+        await (endpoint or others)(scope, receive, send)
 
     return front
 
@@ -84,6 +100,15 @@ async def tool_outputs(request: Request) -> JSONResponse:
 
 async def _not_found(request: Request, error: Exception) -> JSONResponse:
     return problems.answer(problems.no_such_route(f"{request.method} {request.url.path[:200]}"))
+
+
+async def _other_method(request: Request, error: Exception) -> Response:
+    """A route that there is, asked in another way; OPTIONS asks which ways there are."""
+    assert isinstance(error, HTTPException)
+    allowed = dict(error.headers or {})
+    if request.method == "OPTIONS":
+        return Response(status_code=204, headers=allowed)
+    return problems.answer(problems.no_such_method(request.method, request.url.path[:200]), allowed)
 
 
 async def _own_fault(request: Request, error: Exception) -> JSONResponse:

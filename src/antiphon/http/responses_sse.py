@@ -1,7 +1,7 @@
 """`POST /v1/responses`: one request in, one stream or one body out.
 
 The status waits for the upstream's first word, so that a refusal is a status and not a broken stream; a chat upstream that thinks longer than the
-keep-alive time gets its stream begun for it. While the answer runs somebody watches the client: when it is gone, so is the upstream's request.
+keep-alive time gets its stream begun for it.
 """
 
 import asyncio
@@ -10,13 +10,13 @@ from collections.abc import Callable, Coroutine, Iterable, Sequence
 
 from starlette.datastructures import Headers
 from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.types import Send
 
-from antiphon.http import bodies, problems
+from antiphon.http import problems, travelling
 from antiphon.http.gateway import Gateway
 from antiphon.observe import log
 from antiphon.protocol import failures, notes, request, sse
-from antiphon.protocol.errors import AntiphonError, GatewayError, InvalidRequest, UpstreamError
+from antiphon.protocol.errors import AntiphonError, UpstreamError
 from antiphon.protocol.event_views import Event, Run
 from antiphon.protocol.request import RequestView
 from antiphon.stages.numbering import Numbering
@@ -28,36 +28,6 @@ from antiphon.upstream.client import Answer
 from antiphon.upstream.pool import Destination, Outgoing
 
 DROPPED = "x-antiphon-dropped"
-
-
-class ResponsesEndpoint:
-    """The ASGI app of the route."""
-
-    def __init__(self, gateway: Gateway) -> None:
-        self._gateway = gateway
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        exchange = Exchange(self._gateway, Headers(scope=scope), send)
-        try:
-            body = await bodies.read(receive, exchange.headers, limit=self._gateway.config.max_body_mb * 1024 * 1024)
-        except bodies.ClientGone:
-            return
-        except AntiphonError as error:
-            await problems.answer(error.failure)(scope, receive, send)
-            return
-        try:
-            async with asyncio.TaskGroup() as group:
-                watching = group.create_task(_watch(receive))
-                await exchange.run(body, group)
-                watching.cancel()
-        except* bodies.ClientGone:  # the group has cancelled the exchange, and with it the upstream's request
-            pass
-
-
-async def _watch(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
-    raise bodies.ClientGone
 
 
 class Exchange:
@@ -88,13 +58,10 @@ class Exchange:
             self._record.begin(to.name, to.api, turn.notes)
             self._tell_losses(turn)
             await (self._stream(turn, to, group) if view.stream else self._whole(turn, to))
-        except AntiphonError as error:
-            self._record.failed(error.failure)
-            await self._answer(problems.answer(error.failure, self._told))
-        except RecursionError:
-            await self._answer(problems.answer(InvalidRequest("The body is nested too deeply.", code="invalid_json").failure, self._told))
-        except Exception:  # noqa: BLE001 - whatever it is, the client is told in the form that it can read
-            await self._answer(problems.answer(_own_fault().failure, self._told))
+        except Exception as error:  # noqa: BLE001 - whatever it is, the client is told in the form that it can read
+            failure = problems.told(error)
+            self._record.failed(failure)
+            await self._answer(problems.answer(failure, self._told))
         finally:
             self._record.write()
 
@@ -116,7 +83,7 @@ class Exchange:
         except AntiphonError as error:
             failed = error
         except Exception:  # noqa: BLE001 - a stream under way must still be told its end
-            failed = _own_fault()
+            failed = problems.own_fault()
         finally:
             keeper.stop()
         self._record.notes += stream.answer.notes
@@ -148,16 +115,11 @@ class Exchange:
             raise UpstreamError(turn.failure(answer.status, await answer.refusal(), retry_after=answer.headers.get("retry-after")))
 
     def _outgoing(self, turn: Turn) -> Outgoing:
-        """The request for the upstream, with our headers and those of the client's that its dialect lets through."""
-        passed = {name: value for name, value in self.headers.items() if name.startswith(turn.rules.headers)}
-        own = {"content-type": "application/json", "accept": "text/event-stream, application/json"}
-        return Outgoing(turn.path, turn.body, {**passed, **own}, threads.key(self.headers, turn.cache_key))
+        sent = travelling.sent(self.headers, turn.rules, accept="text/event-stream, application/json")
+        return Outgoing(turn.path, turn.body, sent, threads.key(self.headers, turn.cache_key))
 
     def _tell(self, turn: Turn, answer: Answer) -> None:
-        """The upstream's headers that the client should see. `openai-model` is none of them: Codex warns of it."""
-        for name, value in answer.headers.items():
-            if name.startswith(turn.rules.answers):
-                self._told[name] = value
+        self._told |= travelling.told(answer.headers, turn.rules)
 
     def _journal(self, view: RequestView, turn: Turn) -> None:
         found = unknowns(view, items=any(note.why.endswith(NOT_KNOWN) for note in turn.notes))
@@ -284,12 +246,6 @@ class _Keeper:
             self._sending = self._group.create_task(self._send())
             quiet = 0.0
         self._timer = self._loop.call_later(self._seconds - quiet, self._look)
-
-
-def _own_fault() -> GatewayError:
-    """Called where an error is handled that nobody foresaw."""
-    log.LOGGER.exception("a request broke inside the gateway")
-    return GatewayError("the gateway itself failed; its log says how")
 
 
 async def _nothing() -> dict[str, str]:

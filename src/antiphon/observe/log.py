@@ -20,6 +20,7 @@ _LOUD = frozenset({Kind.UNKNOWN, Kind.BROKEN})
 class Record:
     """What is told of one request when it is over."""
 
+    route: str = "responses"
     model: str = ""
     upstream: str = ""
     api: str = ""
@@ -44,7 +45,8 @@ class Record:
         noticed = "".join(f" {kind}={count}" for kind, count in sorted(counts.items()))
         failure = f" failed={self.failure.code or self.failure.type}" if self.failure is not None else ""
         LOGGER.info(
-            "responses model=%.80r upstream=%s api=%s status=%s%s%s",
+            "%s model=%.80r upstream=%s api=%s status=%s%s%s",
+            self.route,
             self.model,
             self.upstream,
             self.api,

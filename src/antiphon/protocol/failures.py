@@ -128,6 +128,7 @@ ROWS: tuple[Row, ...] = (
     row("permanent refusal", "403 404 405 409 410 413 415 422", "", Becomes(400, type=_INVALID)),
     row("redirect", "300-399", "", Becomes(502, "upstream_redirected")),
 )
+_REDIRECT = ROWS[-1]
 
 TYPES = {
     400: "invalid_request_error",
@@ -154,8 +155,27 @@ def explain(status: int, body: bytes, *, retry_after: str | None = None, rows: I
         if candidate.fits(status, words):
             own = _apply(candidate, own)
             break
+    return replace(_shown(own, status), retry_after=retry_after)
+
+
+def as_told(status: int, body: bytes) -> Failure:
+    """The same as its server tells it, for a client that speaks that server's API; no redirect and no odd status is passed on."""
+    own = _own(status, body)
+    return _shown(_apply(_REDIRECT, own) if _REDIRECT.fits(status, "") else own, status)
+
+
+def is_openais(body: bytes) -> bool:
+    """Whether the body of a failing answer has the form in which OpenAI tells an error."""
+    try:
+        told = json.an_object(json.an_object(json.value(body)).get("error"))
+    except ValueError:
+        return False
+    return isinstance(told.get("message"), str)
+
+
+def _shown(own: Failure, status: int) -> Failure:
     shown = own.status if 400 <= own.status < 600 else 502  # a status that HTTP does not have cannot be passed on
-    return replace(own, status=shown, retry_after=retry_after, upstream_status=status if shown != status else None)
+    return replace(own, status=shown, upstream_status=status if shown != status else None)
 
 
 def in_stream(error: Any, *, rows: Iterable[Row] = ()) -> Failure:

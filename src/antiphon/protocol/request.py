@@ -17,10 +17,15 @@ from antiphon.protocol.notes import Kind, Note
 _NONE = Raw(b"")
 
 
-class RequestView(msgspec.Struct, kw_only=True):
-    """What routing and streaming need of every request."""
+class ModelView(msgspec.Struct, kw_only=True):
+    """What routing needs of every request, of whatever API."""
 
     model: str | None = None
+
+
+class RequestView(ModelView, kw_only=True):
+    """What streaming and tools need of every request to the Responses API."""
+
     stream: bool | None = None
     input: Raw = _NONE
     tools: list[Raw] | None = None
@@ -74,6 +79,7 @@ class ChoiceView(msgspec.Struct):
     tools: list[dict[str, Raw]] | None = None
 
 
+_MODEL = json.reader(ModelView)
 _REQUEST = json.reader(RequestView)
 _CHOICE = json.reader(str | ChoiceView | None)
 _INPUT = json.reader(str | list[Raw] | None)
@@ -97,14 +103,24 @@ def open_body(body: bytes) -> tuple[Document, list[Note]]:
     return document, notes
 
 
+def model(document: Document) -> str:
+    """The model that a request of any API names."""
+    return _named(_view(document, _MODEL))
+
+
 def view(document: Document) -> RequestView:
-    """What every request is routed by."""
+    """What every request to the Responses API is routed by."""
     request: RequestView = _view(document, _REQUEST)
-    if not request.model:
-        raise InvalidRequest("Missing required parameter: 'model'.", param="model", code="missing_required_parameter")
+    _named(request)
     if len(memoryview(request.input)) and not (json.is_text(request.input) or json.is_array(request.input)):
         item_views.shaped(request.input, _INPUT, "input")
     return request
+
+
+def _named(request: ModelView) -> str:
+    if not request.model:
+        raise InvalidRequest("Missing required parameter: 'model'.", param="model", code="missing_required_parameter")
+    return request.model
 
 
 def settings(document: Document) -> SettingsView:
