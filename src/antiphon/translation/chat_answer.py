@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Raw
@@ -22,10 +22,12 @@ from antiphon.protocol.event_views import Event
 from antiphon.protocol.failures import Failure, Row
 from antiphon.protocol.notes import Kind, Note
 from antiphon.protocol.stream_builder import REASONING, REFUSAL, SUMMARY, TEXT, NewId, StreamBuilder
+from antiphon.translation.alike import Alike, Say, alike
 from antiphon.translation.chat_calls import CallPiece, CallQueue
 from antiphon.translation.thinking import ThinkSplitter
 
 _NONE = Raw(b"")
+_EMPTY = b'""'
 
 FINISH: dict[str, str] = {
     "stop": "completed",
@@ -99,6 +101,14 @@ class ChatManner:
     """The one tool that the client asked for by name."""
 
 
+class _Said(NamedTuple):
+    """One thing that a chunk says: its field there, its words, and what is done with them."""
+
+    field: str
+    words: bytes
+    say: Say
+
+
 class ChatAnswer:
     """Feed the upstream's bytes, get events; `end` when it has no more."""
 
@@ -112,6 +122,7 @@ class ChatAnswer:
         self._splitter = ThinkSplitter(looks=manner.think_tags)
         self._finish: str | None = None
         self._usage: Raw | None = None
+        self._alike: Alike | None = None
         self.ended = False
         self.failure: Failure | None = None
         self._notes: list[Note] = []
@@ -135,7 +146,11 @@ class ChatAnswer:
         for frame in self._decoder.feed(chunk):
             if self.ended or isinstance(frame, sse.Run):
                 break
-            events += self._end() if frame.data == sse.DONE else self._take(frame.data)
+            words = self._alike.words(frame.data) if self._alike is not None else None
+            if self._alike is not None and words is not None:
+                events += self._alike.say(words)
+            else:
+                events += self._end() if frame.data == sse.DONE else self._take(frame.data)
         return events
 
     def whole(self, body: bytes) -> list[Event]:
@@ -172,7 +187,11 @@ class ChatAnswer:
             self._usage = usage(chunk.usage) or self._usage
         if chunk.choices is None:
             return self._without_choices(chunk)
-        return self._choice(chunk.choices[0]) if chunk.choices else []
+        said = self._choice(chunk.choices[0]) if chunk.choices else []
+        events = [event for one in said for event in one.say(one.words)]
+        if len(said) == 1 and self._finish is None and not _is_given(chunk.usage):
+            self._alike = alike(data, said[0].field, said[0].words, said[0].say)
+        return events
 
     def _without_choices(self, chunk: _Chunk) -> list[Event]:
         """Some servers send an error bare; others send chunks of their own that say nothing."""
@@ -181,41 +200,41 @@ class ChatAnswer:
         self._notes.append(Note(Kind.UNKNOWN, "chunk", "no choices"))
         return []
 
-    def _choice(self, choice: Any) -> list[Event]:
-        said = choice.delta or choice.message
+    def _choice(self, choice: Any) -> list[_Said]:
+        """All that a chunk says."""
+        delta = choice.delta or choice.message
         if choice.finish_reason:
             self._finish = choice.finish_reason
-        if said is None:
+        if delta is None:
             return []
-        events: list[Event] = []
-        for name in self._manner.reasoning:
-            if _is_given(piece := getattr(said, name)) and bytes(piece) != b'""':
-                events += self._speak(self._thoughts, piece)
-                break  # some servers say the same in two fields
-        if _is_given(said.content):
-            events += self._talk(said.content)
-        if _is_given(said.refusal):
-            events += self._speak(REFUSAL, said.refusal)
-        for number, call in enumerate(said.tool_calls or ()):
-            events += self._call(call, number if call.index is None else call.index)
-        return events
+        given = ((name, getattr(delta, name)) for name in self._manner.reasoning)
+        thoughts = [_Said(name, text, self._think) for name, piece in given if (text := _text(piece)) != _EMPTY]
+        said = thoughts[:1]  # some servers say the same in two fields
+        said += [_Said(name, _text(getattr(delta, name)), say) for name, say in (("content", self._talk), ("refusal", self._refuse))]
+        calls = [self._call(call, number) for number, call in enumerate(delta.tool_calls or ())]
+        return [one for one in said if one.words != _EMPTY] + calls
 
-    def _talk(self, piece: Raw) -> list[Event]:
-        spelled = bytes(piece) if json.is_text(piece) else _text_of_parts(piece)
-        pieces = self._splitter.feed(spelled) if spelled != b'""' else []
+    def _talk(self, words: bytes) -> list[Event]:
+        pieces = self._splitter.feed(words) if words != _EMPTY else []
         return [event for thought, part in pieces for event in self._calls.speak(self._thoughts if thought else TEXT, part)]
 
     def _rest(self) -> list[Event]:
         """What the splitter still holds."""
         return [event for thought, part in self._splitter.flush() for event in self._calls.speak(self._thoughts if thought else TEXT, part)]
 
-    def _speak(self, channel: Any, piece: Raw) -> list[Event]:
-        spelled = bytes(piece) if json.is_text(piece) else _text_of_parts(piece)
-        return [] if spelled == b'""' else self._calls.speak(channel, spelled)
+    def _think(self, words: bytes) -> list[Event]:
+        return self._calls.speak(self._thoughts, words) if words != _EMPTY else []
 
-    def _call(self, call: _CallDelta, index: int) -> list[Event]:
-        function = call.function or _Function()
-        return self._rest() + self._calls.feed(CallPiece(index, call.id, function.name, _spelled_arguments(function.arguments)))
+    def _refuse(self, words: bytes) -> list[Event]:
+        return self._calls.speak(REFUSAL, words) if words != _EMPTY else []
+
+    def _call(self, call: _CallDelta, number: int) -> _Said:
+        function, index = call.function or _Function(), number if call.index is None else call.index
+
+        def say(arguments: bytes) -> list[Event]:
+            return self._rest() + self._calls.feed(CallPiece(index, call.id, function.name, arguments))
+
+        return _Said("arguments", _spelled_arguments(function.arguments), say)
 
     def _end(self) -> list[Event]:
         self.ended = True
@@ -278,10 +297,14 @@ def _wants_summary(response: Document) -> bool:
     return reasoning is not None and reasoning.text("summary") not in (None, "none")
 
 
-def _text_of_parts(spelled: Raw) -> bytes:
-    """The text of content that came as parts."""
+def _text(spelled: Raw) -> bytes:
+    """Words as a spelled string; content may come as parts."""
+    if not _is_given(spelled):
+        return _EMPTY
+    if json.is_text(spelled):
+        return bytes(spelled)
     if not json.is_array(spelled):
-        return b'""'
+        return _EMPTY
     return json.joined_text(
         bytes(part.members["text"]) for raw in json.elements(spelled) if json.is_object(raw) and (part := Document(raw)).text("text")
     )
@@ -290,5 +313,5 @@ def _text_of_parts(spelled: Raw) -> bytes:
 def _spelled_arguments(spelled: Raw) -> bytes:
     """Arguments as a spelled string: some servers send the object itself."""
     if not _is_given(spelled):
-        return b'""'
+        return _EMPTY
     return bytes(spelled) if json.is_text(spelled) else json.encode(bytes(spelled).decode())
