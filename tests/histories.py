@@ -1,9 +1,12 @@
 """Random histories of threads as Codex and other clients send them, with the points at which the model is to speak."""
 
+import itertools
 from dataclasses import dataclass, field
 from typing import Any
 
 from hypothesis import strategies as st
+
+from antiphon.protocol import item_ids
 
 Item = dict[str, Any]
 
@@ -34,23 +37,42 @@ CALLED: list[Item] = [
 ARGUMENTS = st.sampled_from(["{}", '{"cmd":"ls"}', "", "not JSON", '"a string"', '{"cmd":']) | TEXT
 
 
+PREFIXES = {"message": "msg", "reasoning": "rs", "function_call": "fc", "custom_tool_call": "ctc"}
+
+
 @dataclass
 class History:
-    """All items, and how many there are at each request: where all calls are answered or given up, and the model speaks next."""
+    """All items, and how many there are at each request: where all calls are answered or given up, and the model speaks next.
+
+    With `ids` the client sends back those that the answers' items had.
+    """
 
     items: list[Item] = field(default_factory=list[Item])
     requests: list[int] = field(default_factory=list[int])
+    ids: bool = False
+    answers: int = 0
+
+    def add_answer(self, said: list[Item]) -> None:
+        """What the model said in one answer."""
+        self.answers += 1
+        given = itertools.count()
+        for one in said if self.ids else ():
+            one["id"] = item_ids.made(PREFIXES[one["type"]], f"resp_{self.answers:048x}", next(given))
+        self.items += said
 
 
 @st.composite
 def histories(draw: st.DrawFn) -> History:
     """A whole thread: how it begins, then rounds of the model and of what comes back."""
-    history = History()
+    history = History(ids=draw(st.booleans()))
     history.items += draw(st.lists(said("developer"), max_size=2))
     history.items.append(draw(said("user")))
     unanswered: list[Item] = []
     for number in range(draw(st.integers(0, 5))):
         history.requests.append(len(history.items))
+        if history.ids and draw(st.integers(0, 3)) == 0:  # its stream broke off behind these items, and the client asked again
+            history.add_answer(draw(st.lists(st.one_of(reasoning(), said("assistant")), max_size=2)))
+            history.requests.append(len(history.items))
         calls = draw(spoken(history, number))
         late, unanswered = unanswered, []
         unanswered = draw(answered(history, calls))
@@ -69,7 +91,7 @@ def spoken(draw: st.DrawFn, history: History, number: int) -> list[Item]:
     if len(calls) == 3 and draw(st.booleans()):
         calls[2]["call_id"] = calls[0]["call_id"]  # measured: Codex runs both and sends both outputs
     others = draw(st.lists(st.one_of(reasoning(), said("assistant")), min_size=0 if calls else 1, max_size=2))
-    history.items += draw(st.permutations([*calls, *others])) if draw(st.booleans()) else [*others, *calls]
+    history.add_answer(draw(st.permutations([*calls, *others])) if draw(st.booleans()) else [*others, *calls])
     return calls
 
 

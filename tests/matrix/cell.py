@@ -7,7 +7,7 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from difflib import unified_diff
@@ -16,9 +16,8 @@ from pathlib import Path
 from tests.matrix import events
 from tests.matrix.codex import CLIENT_KEY, Done, Home, run
 from tests.matrix.gateway import Gateway, GatewayError, gateway
-from tests.matrix.prompt import stability
-from tests.matrix.row import Row, Step
-from tests.matrix.rows import pending
+from tests.matrix.prompt import Break, stability
+from tests.matrix.row import Moved, Row, Step
 from tests.matrix.terminal import typed
 from tests.matrix.versions import Version, adapted
 from tests.scripted import mcp_echo
@@ -89,10 +88,6 @@ class Cell:
     @property
     def name(self) -> str:
         return f"{self.row.name}-{self.upstream}"
-
-    @property
-    def pending(self) -> bool:
-        return pending(self.row.name, self.upstream, self.version)
 
 
 def overrides(row: Row, url: str, root: Path) -> dict[str, str]:
@@ -204,6 +199,17 @@ def undeclared(row: Row, direct: Ran) -> Iterator[str]:
             yield f"Codex declared no tool of type {kind}, only {sorted(map(str, kinds))}"
 
 
+def moves(expected: Moved | None, breaks: Sequence[Break], log: str) -> Iterator[str]:
+    """Where the prompt's beginning moved and should have stayed, or the other way round, or moved untold."""
+    if expected is None:
+        yield from map(str, breaks)
+        return
+    if not breaks or any(re.search(expected.at, each.before) is None for each in breaks):
+        yield f"the prompt should have moved at {expected.at!r}, and did so at {[each.before for each in breaks]}"
+    if re.search(expected.logged, log) is None:
+        yield f"it was not told that the prompt moved: nothing like {expected.logged!r} in the log"
+
+
 def _told(body: Json) -> Iterator[Json]:
     """All tools of a request: in their field, in an item, in a namespace."""
     items = body.get("input")
@@ -259,7 +265,7 @@ class Runner:
 def judged(cell: Cell, result: Ran, direct: Ran) -> Cell:
     """The cell with what came of it and all that is wrong with that."""
     stable, row = stability(result.exchanges), cell.row
-    found = [*problems(row, result), *undeclared(row, direct), *map(str, stable.breaks)]
+    found = [*problems(row, result), *undeclared(row, direct), *moves(row.moved.get(cell.upstream), stable.breaks, result.log)]
     if cell.upstream != DIRECT and row.compared:
         found += differences(row, result, direct)
     return replace(cell, ran=result, problems=tuple(found), prefix_stable_ratio=stable.prefix_stable_ratio)

@@ -195,6 +195,15 @@ PLAIN: tuple[Row, ...] = (
         masks=(RECONNECTING,),
         upstreams=ALL,
     ),
+    one(
+        "asked-again",
+        step=Step(last=f"I said: I will look. It printed: {NONCE}", items=("agent_message", *COMMAND)),
+        requests=3,
+        provider=ONE_RETRY,
+        files={"nonce.txt": NONCE.encode()},
+        masks=(RECONNECTING,),
+        upstreams=ALL,
+    ),
     *(
         one(
             name,

@@ -64,17 +64,14 @@ def mark(cell: Cell | None) -> str:
         return ""
     if cell.lacking:
         return "[dim]lacks it[/]"
-    word = (
-        ("[yellow]pending[/]" if cell.pending else "[red]WRONG[/]")
-        if cell.problems
-        else f"[green]ok{' (was pending)' if cell.pending else ''}[/]"
-    )
+    word = "[red]WRONG[/]" if cell.problems else "[green]ok[/]"
     return f"{word} {cell.ran.seconds:.1f}s {ratio(cell)}".rstrip() if cell.ran else word
 
 
 def ratio(cell: Cell) -> str:
     """The cell's prefix_stable_ratio, where it has one."""
-    return "" if cell.prefix_stable_ratio is None else f"{cell.prefix_stable_ratio:.2f}"
+    stable = cell.prefix_stable_ratio
+    return "" if stable is None else "1.0" if stable == 1.0 else f"{stable:.4f}"
 
 
 def show(console: Console, version: str, found: Iterable[Cell]) -> None:
@@ -89,12 +86,7 @@ def show(console: Console, version: str, found: Iterable[Cell]) -> None:
     console.print(table)
     for cell in by_place.values():
         for problem in cell.problems:
-            console.print(
-                f"{cell.name}{' (pending)' if cell.pending else ''}: {problem}",
-                markup=False,
-                highlight=False,
-                soft_wrap=True,
-            )
+            console.print(f"{cell.name}: {problem}", markup=False, highlight=False, soft_wrap=True)
 
 
 def document(cell: Cell) -> dict[str, object]:
@@ -122,7 +114,7 @@ async def matrix(given: argparse.Namespace, console: Console) -> bool:
         given.report.write_text(json.dumps(documents, indent=1, ensure_ascii=False, default=repr))
     if given.doc:
         given.doc.write_text(write(results))
-    return not any(cell.problems for found in results.values() for cell in found if not cell.pending)
+    return not any(cell.problems for found in results.values() for cell in found)
 
 
 def main() -> int:

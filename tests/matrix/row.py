@@ -78,6 +78,15 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Moved:
+    """Where a prompt's beginning has to move: a pattern of the place, what Antiphon logs of it, and why it cannot stay."""
+
+    at: str
+    why: str
+    logged: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     name: str
     script: str
@@ -99,6 +108,7 @@ class Row:
     direct_script: str = ""  # where the upstream's wording has no direct counterpart
     compared: bool = True  # with what Codex shows directly
     masks: tuple[tuple[str, str], ...] = ()  # patterns in shown text that may differ from direct, and what they become
+    moved: Mapping[str, Moved] = field(default_factory=dict[str, Moved])  # by upstream; anywhere else a prompt's beginning must stay
     leaves: bool = False  # the client goes while the upstream answers, and the upstream must see it
     unordered: bool = False  # calls run in parallel: their items come in any order
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from tests.matrix.cell import Ran, differences, problems, undeclared
+from tests.matrix.cell import Ran, differences, moves, problems, undeclared
 from tests.matrix.codex import Done
-from tests.matrix.prompt import stability
-from tests.matrix.row import DISCONNECTED, Row, Step
-from tests.matrix.rows import BY_NAME, PENDING, ROWS
+from tests.matrix.prompt import Break, stability
+from tests.matrix.row import DISCONNECTED, Moved, Row, Step
+from tests.matrix.rows import BY_NAME, ROWS
 from tests.matrix.versions import VERSIONS, adapted
 from tests.scripted.script import Json
 from tests.scripted.server import Exchange
@@ -106,6 +106,22 @@ def test_a_moved_prefix_is_seen(ran: Ran, expected: str) -> None:
     assert expected in found
 
 
+MOVES: dict[str, tuple[Moved | None, str, str, list[str]]] = {
+    "where it has to": (Moved(at="b$", why="", logged="moved 'input"), "a b", "moved 'input[1]'", []),
+    "where it must not": (None, "a b", "", ["does not begin as"]),
+    "elsewhere": (Moved(at="x", why=""), "a b", "", ["should have moved at 'x'"]),
+    "nowhere": (Moved(at="x", why=""), "", "", ["should have moved at 'x'"]),
+    "untold": (Moved(at="b$", why="", logged="moved"), "a b", "dropped", ["not told"]),
+}
+
+
+@pytest.mark.parametrize(("expected", "before", "log", "found"), MOVES.values(), ids=MOVES)
+def test_a_prompt_may_move_where_it_has_to(expected: Moved | None, before: str, log: str, found: list[str]) -> None:
+    problems = list(moves(expected, [Break("", 2, before, "c")] if before else [], log))
+    assert len(problems) == len(found)
+    assert all(words in problem for words, problem in zip(found, problems, strict=True))
+
+
 def test_conversations_are_compared_with_themselves() -> None:
     bodies = (("", user("one")), ("child", user("task")), ("", user("one", "two")), ("child", user("task", "more")))
     exchanges = [Exchange(number, {}, {"messages": given}, thread=thread) for number, (thread, given) in enumerate(bodies, 1)]
@@ -124,7 +140,6 @@ def test_row_names_are_unique() -> None:
 
 
 def test_exceptions_are_about_rows_there_are() -> None:
-    assert {name.partition("@")[0] for name in PENDING} <= BY_NAME.keys()
     for version in VERSIONS.values():
         assert version.lacks.keys() | version.differs.keys() <= BY_NAME.keys()
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tests.matrix.row import COMMAND, UNKNOWN_MODEL, Row, Step
+from tests.matrix.row import COMMAND, UNKNOWN_MODEL, Moved, Row, Step
 from tests.matrix.tool_rows import UNTITLED
 
 
@@ -49,6 +49,9 @@ TO_AUTUMN = {
     "length-call": Differs(row={"requests": 2}),
     "compaction": Differs(step={"items": WARNED}),
 }
+NO_IDS = Differs(
+    row={"moved": {"chat": Moved(at=r"I will look\.<", why="items have no ids, and none says where an answer broke off and another began")}}
+)
 REVIEW = {"approval_policy": '"on-request"', "approvals_reviewer": '"auto_review"'}
 REVIEWED = Differs(
     config=REVIEW,
@@ -100,7 +103,7 @@ VERSIONS: Mapping[str, Version] = {
             warns=False,
             usage=REASONING_USAGE,
             lacks={"title": LACKS_TITLE, "code-mode-lite": LACKS_LITE},
-            differs={**TO_SUMMER, "agents-v2": Differs(row={"declared": ()}, step={"items": TEAM_SHOWN})},
+            differs={**TO_SUMMER, "asked-again": NO_IDS, "agents-v2": Differs(row={"declared": ()}, step={"items": TEAM_SHOWN})},
         ),
         Version(
             number="0.125.0",
@@ -114,6 +117,7 @@ VERSIONS: Mapping[str, Version] = {
             },
             differs={
                 **TO_SUMMER,
+                "asked-again": NO_IDS,
                 "tool-search": DEFERRED,
                 "tool-search-again": DEFERRED,
                 "code-mode": Differs(

@@ -1,6 +1,5 @@
 """Whatever a model says, in whatever order: the stream that is built keeps to the grammar and holds all that was said."""
 
-import itertools
 import json
 from collections.abc import Callable
 from typing import Any
@@ -24,8 +23,7 @@ USAGE = Raw(b'{"input_tokens":3,"output_tokens":4,"total_tokens":7}')
 
 
 def builder() -> StreamBuilder:
-    count = itertools.count(1)
-    return StreamBuilder(RESPONSE, new_id=lambda prefix: f"{prefix}_{next(count)}")
+    return StreamBuilder(RESPONSE)
 
 
 def quoted(text: str) -> bytes:
@@ -46,8 +44,8 @@ def events(*made: list[Event]) -> list[dict[str, Any]]:
 @pytest.mark.requirement("stream.order")
 def test_a_message() -> None:
     build = builder()
-    place = {"item_id": "msg_1", "output_index": 0, "content_index": 0}
-    message = {"type": "message", "id": "msg_1", "role": "assistant"}
+    place = {"item_id": "msg_1_0", "output_index": 0, "content_index": 0}
+    message = {"type": "message", "id": "msg_1_0", "role": "assistant"}
     part = {"type": "output_text", "annotations": [], "logprobs": []}
     item = {**message, "status": "completed", "content": [{**part, "text": "Hi you"}]}
     response = json.loads(bytes(RESPONSE))
@@ -71,12 +69,12 @@ def test_a_message() -> None:
 @pytest.mark.requirement("stream.order")
 def test_a_call() -> None:
     build = builder()
-    call = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "run"}
+    call = {"type": "function_call", "id": "fc_1_0", "call_id": "call_1", "name": "run"}
     assert events(build.call("run", "call_1"), build.arguments(b'"{\\"a\\":"'), build.arguments(b'"1}"'), build.close()) == [
         {"type": "response.output_item.added", "output_index": 0, "item": {**call, "status": "in_progress", "arguments": ""}},
-        {"type": "response.function_call_arguments.delta", "item_id": "fc_1", "output_index": 0, "delta": '{"a":'},
-        {"type": "response.function_call_arguments.delta", "item_id": "fc_1", "output_index": 0, "delta": "1}"},
-        {"type": "response.function_call_arguments.done", "item_id": "fc_1", "output_index": 0, "name": "run", "arguments": '{"a":1}'},
+        {"type": "response.function_call_arguments.delta", "item_id": "fc_1_0", "output_index": 0, "delta": '{"a":'},
+        {"type": "response.function_call_arguments.delta", "item_id": "fc_1_0", "output_index": 0, "delta": "1}"},
+        {"type": "response.function_call_arguments.done", "item_id": "fc_1_0", "output_index": 0, "name": "run", "arguments": '{"a":1}'},
         {"type": "response.output_item.done", "output_index": 0, "item": {**call, "status": "completed", "arguments": '{"a":1}'}},
     ]
 
@@ -84,9 +82,9 @@ def test_a_call() -> None:
 @pytest.mark.parametrize(
     ("channel", "item"),
     [
-        (REFUSAL, {"type": "message", "id": "msg_1", "status": "completed", "role": "assistant", "content": [{"type": "refusal", "refusal": "no"}]}),
-        (SUMMARY, {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "no"}]}),
-        (REASONING, {"type": "reasoning", "id": "rs_1", "summary": [], "content": [{"type": "reasoning_text", "text": "no"}]}),
+        (REFUSAL, {"type": "message", "id": "msg_1_0", "status": "completed", "role": "assistant", "content": [{"type": "refusal", "refusal": "no"}]}),
+        (SUMMARY, {"type": "reasoning", "id": "rs_1_0", "summary": [{"type": "summary_text", "text": "no"}]}),
+        (REASONING, {"type": "reasoning", "id": "rs_1_0", "summary": [], "content": [{"type": "reasoning_text", "text": "no"}]}),
     ],
     ids=["refusal", "summary", "reasoning"],
 )  # fmt: skip

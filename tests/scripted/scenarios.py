@@ -157,6 +157,14 @@ def breaking(ending: Ending, *, times: int = 1_000_000) -> Script:
     return script
 
 
+def asked_again(view: View) -> Reply:
+    """Breaks off behind its first words, and goes on from them when it is asked again."""
+    if view.outputs:
+        return answer(f"I said: {' '.join(view.texts('assistant'))} It printed: {view.outputs[-1].body}")
+    call = shell(view, "cat nonce.txt")
+    return Answer(parts=(Text("I will look."), call), ending="abort") if view.number == 1 else answer(call)
+
+
 def broken_call(view: View) -> Reply:
     """Breaks off inside a call's arguments: it must never be run."""
     call = shell(view, "touch it-ran.txt")
@@ -199,6 +207,7 @@ SCRIPTS: dict[str, Callable[[View], Reply]] = {
     "too-long": failing(Failure(status=400, message=TOO_LONG, code="context_length_exceeded")),
     "too-long-vllm": failing(Failure(status=400, message=TOO_LONG, kind="BadRequestError")),
     "too-long-llama-cpp": failing(Failure(status=400, body={"error": LLAMA_CPP_TOO_LONG})),
+    "asked-again": asked_again,
     "abort-once": breaking("abort", times=1),
     "abort": breaking("abort"),
     "eof": breaking("eof"),

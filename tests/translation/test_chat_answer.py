@@ -77,10 +77,10 @@ DIALOGUES: dict[str, tuple[list[Json], list[str]]] = {
     ),
     "no index": ([calls(call(None, "a", "f", "{}")), calls(call(None, "b", "g", "{}")), STOP], [*tool("f", "a", "{}"), *tool("g", "b", "{}")]),
     "no index, both in one": ([calls(call(None, "a", "f", "{}"), call(None, "b", "g", "{}")), STOP], [*tool("f", "a", "{}"), *tool("g", "b", "{}")]),
-    "no ids": ([calls(call(0, None, "f", "{}")), calls(call(0, None, "f", "{}")), STOP], [*tool("f", "call_1", "{}"), *tool("f", "call_3", "{}")]),
+    "no ids": ([calls(call(0, None, "f", "{}")), calls(call(0, None, "f", "{}")), STOP], [*tool("f", "call_1", "{}"), *tool("f", "call_2", "{}")]),
     "no ids, in pieces": (
         [calls(call(0, None, "f")), calls(call(0, arguments="{}")), calls(call(0, None, "g")), calls(call(0, arguments="{}")), STOP],
-        [*tool("f", "call_1", "{}"), *tool("g", "call_3", "{}")],
+        [*tool("f", "call_1", "{}"), *tool("g", "call_2", "{}")],
     ),
     "an id in every piece": ([calls(call(0, "a", "f", "{")), calls(call(0, "z", None, "}")), delta("tool_calls")], tool("f", "a", "{", "}")),
     "white space behind a call that is done": (

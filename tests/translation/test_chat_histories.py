@@ -18,6 +18,7 @@ RULES = {
     **{name: dialect.chat for name, dialect in DIALECTS.items()},
     "reasoning back": ChatRules(reasoning_back="reasoning_content"),
     "images in outputs": ChatRules(images_in_outputs=True),
+    "no answer at the end": ChatRules(ends_with_answer=False),
     "no images": ChatRules(images=False),
 }
 STRICT = {name: rules for name, rules in RULES.items() if rules.late_developer == "user" and not rules.images_in_outputs}
@@ -97,6 +98,39 @@ def test_where_developer_messages_stand(said: list[str], sent: list[tuple[str, s
     items = [{"type": "message", "role": role, "content": text} for role, _, text in (line.partition(" ") for line in said)]
     messages = spelled(items, ChatRules(late_developer=late))["messages"]
     assert [(each["role"], each["content"]) for each in messages] == [(late if role == "LATE" else role, text) for role, text in sent]
+
+
+FIRST, SECOND = (f"{number:048x}" for number in (1, 2))
+ANSWERS: dict[str, tuple[bool, list[tuple[str, str]], list[str]]] = {
+    "one answer": (True, [("message", FIRST), ("function_call", FIRST)], ["assistant hm+f", "tool"]),
+    "no ids": (True, [("message", ""), ("function_call", "")], ["assistant hm+f", "tool"]),
+    "an id and none": (True, [("message", FIRST), ("function_call", "")], ["assistant hm+f", "tool"]),
+    "asked again": (True, [("message", FIRST), ("function_call", SECOND)], ["assistant hm", "user Go on.", "assistant +f", "tool"]),
+    "asked again after thoughts alone": (True, [("reasoning", FIRST), ("function_call", SECOND)], ["assistant +f", "tool"]),
+    "at the end": (True, [("message", FIRST)], ["assistant hm"]),
+    "at the end, which may not be": (False, [("message", FIRST)], ["assistant hm", "user Go on."]),
+    "a call at the end, which may be": (False, [("function_call", FIRST)], ["assistant +f", "tool"]),
+}
+
+
+@pytest.mark.requirement("chat.prefix")
+@pytest.mark.parametrize(("ends", "said", "sent"), ANSWERS.values(), ids=ANSWERS)
+def test_an_answer_behind_another_is_one_of_its_own(ends: bool, said: list[tuple[str, str]], sent: list[str]) -> None:
+    forms: dict[str, dict[str, Any]] = {
+        "message": {"role": "assistant", "content": "hm"},
+        "reasoning": {"summary": [{"type": "summary_text", "text": "hm"}]},
+        "function_call": {"call_id": "c", "name": "f", "arguments": "{}"},
+    }
+    items = [{"type": type, **forms[type], **({"id": f"x_{answer}_0"} if answer else {})} for type, answer in said]
+    if said[-1][0] == "function_call":
+        items.append({"type": "function_call_output", "call_id": "c", "output": "1"})
+    messages = spelled([{"role": "user", "content": "go"}, *items], ChatRules(ends_with_answer=ends))["messages"][2:]
+    assert [shown(message) for message in messages] == sent
+
+
+def shown(message: dict[str, Any]) -> str:
+    calls = "".join(f"+{call['function']['name']}" for call in message.get("tool_calls", ()))
+    return f"{message['role']} {message['content'] or ''}{calls}" if message["role"] != "tool" else "tool"
 
 
 @pytest.mark.requirement("responses.table-edits")

@@ -117,6 +117,25 @@ def test_a_message_between_agents_is_read_as_text() -> None:
     assert "Task: look" in message["content"]
 
 
+ENVELOPE = {"author": "/main", "recipient": "/main/a", "other_recipients": [], "content": "look", "trigger_turn": True}
+
+
+@pytest.mark.requirement("items.agents")
+@pytest.mark.parametrize(
+    ("role", "text", "sent"),
+    [
+        ("assistant", json.dumps(ENVELOPE), ("user", "Message from /main to /main/a:\nlook")),
+        ("user", json.dumps(ENVELOPE), ("user", json.dumps(ENVELOPE))),
+        ("assistant", "Its trigger_turn is unset.", ("assistant", "Its trigger_turn is unset.")),
+        ("assistant", '{"trigger_turn": true}', ("assistant", '{"trigger_turn": true}')),
+    ],
+    ids=["an agent's", "a user's", "words", "other JSON"],
+)
+def test_the_envelope_of_an_agents_message_in_older_versions_is_opened(role: str, text: str, sent: tuple[str, str]) -> None:
+    (message,) = messages([{"type": "message", "role": role, "content": [{"type": "output_text", "text": text}]}])
+    assert (message["role"], message["content"]) == sent
+
+
 @pytest.mark.requirement("items.agents")
 def test_a_tool_event_without_a_call_is_a_message() -> None:
     (message,) = messages([{"type": "function_call_output", "name": "clock", "output": "noon"}])

@@ -9,7 +9,7 @@ Not here: what a message or tool output looks like upstream (`translation`).
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from msgspec import Raw
 
@@ -29,6 +29,8 @@ class Lowered:
     where: str
     role: str = ""
     call_id: str | None = None
+    answer: str = ""
+    """Which of the model's answers it was part of, where that is known."""
 
     @property
     def is_models(self) -> bool:
@@ -128,7 +130,7 @@ def paired(items: Iterable[Lowered], pairing: Pairing) -> Iterator[Lowered]:
 
 
 def _with_call_id(item: Lowered, call_id: str) -> Lowered:
-    return Lowered(item.type, item.document.but(call_id=call_id), item.where, call_id=call_id)
+    return replace(item, document=item.document.but(call_id=call_id), call_id=call_id)
 
 
 def _without_images(output: Lowered) -> tuple[Lowered, list[Raw]]:
@@ -142,7 +144,7 @@ def _without_images(output: Lowered) -> tuple[Lowered, list[Raw]]:
         return output, []
     kept = [piece for piece in pieces if Document(piece).text("type") != "input_image"]
     kept.append(Document.of({"type": "input_text", "text": f"[{len(images)} image(s): see the next user message]"}).raw)
-    return Lowered(output.type, output.document.but(output=kept), output.where, call_id=output.call_id), images
+    return replace(output, document=output.document.but(output=kept)), images
 
 
 def _images_message(images: list[Raw], where: str) -> Lowered:

@@ -4,7 +4,7 @@ One item is open at a time and never interleaves with another: Codex attaches a 
 arrive as spelled JSON strings and are put into the events as they are; nothing is decoded on the way. A call whose arguments were cut is never
 finished and is in no output.
 
-Not here: how an upstream spells its chunks (`translation`), sequence numbers (`stages.numbering`), ids and time (arguments).
+Not here: how an upstream spells its chunks (`translation`), sequence numbers (`stages.numbering`), the response's id and time (arguments).
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Raw
 
-from antiphon.protocol import json, stream_rules
+from antiphon.protocol import item_ids, json, stream_rules
 from antiphon.protocol.document import Document
 from antiphon.protocol.event_views import Event
 from antiphon.protocol.failures import Failure, stream_code
@@ -62,9 +62,9 @@ _TEXT_FIELD = {"refusal": "refusal"}
 class StreamBuilder:
     """Each method gives the events that its piece makes."""
 
-    def __init__(self, response: Document, *, new_id: NewId) -> None:
+    def __init__(self, response: Document) -> None:
         self._response = response
-        self._new_id = new_id
+        self._id = response.text("id") or ""
         self._open: _Speech | _Call | None = None
         self._begun = 0
         self.output: list[Document] = []
@@ -85,13 +85,13 @@ class StreamBuilder:
         if isinstance(speech, _Speech) and speech.channel is channel:
             return [speech.say(bytes(piece))]
         closing = self.close()
-        self._open = speech = _Speech(channel, id=self._new_id(channel.prefix), index=self._next_index())
+        self._open = speech = _Speech(channel, id=item_ids.made(channel.prefix, self._id, self._begun), index=self._next_index())
         return [*closing, *speech.opening(), speech.say(bytes(piece))]
 
     def call(self, name: str, call_id: str) -> list[Event]:
         """A function call begins, by its upstream name."""
         closing = self.close()
-        self._open = call = _Call(name, call_id, id=self._new_id("fc"), index=self._next_index())
+        self._open = call = _Call(name, call_id, id=item_ids.made("fc", self._id, self._begun), index=self._next_index())
         return [*closing, call.opening()]
 
     def arguments(self, piece: Raw | bytes) -> list[Event]:

@@ -117,7 +117,7 @@ class ChatAnswer:
         self._decoder = sse.Decoder()
         self._reader = _reader(manner.reasoning)
         self._thoughts = SUMMARY if _wants_summary(response) else REASONING
-        self._builder = StreamBuilder(response, new_id=manner.new_id)
+        self._builder = StreamBuilder(response)
         self._calls = CallQueue(self._builder, manner.new_id)
         self._splitter = ThinkSplitter(looks=manner.think_tags)
         self._finish: str | None = None

@@ -1,8 +1,8 @@
 """The message list of Chat Completions as a fold over paired items.
 
 One system message of the instructions and the *leading* developer messages; one assistant message for all that the model said in a round, its
-parallel calls together; tool messages right behind. A message that has been let out is never touched again. Not here: which order the items
-have (`history.pairing`), the rest of the request (`chat`).
+parallel calls together; tool messages right behind. A message that has been let out is never touched again: two answers that touch, because a
+prompt ended with the first of them, stay two. Not here: which order the items have (`history.pairing`), the rest of the request (`chat`).
 """
 
 from collections.abc import Iterable
@@ -21,6 +21,8 @@ from antiphon.translation.thinking import CLOSE, OPEN
 TEXT_PARTS = frozenset({"input_text", "output_text", "text", "summary_text", "reasoning_text", "refusal"})
 _DETAILS = {"original": "high"}
 """Image details that only the Responses API has."""
+GO_ON: dict[str, Any] = {"role": "user", "content": "Go on."}
+"""What stands between two answers: many servers take no two in a row, and some none at the end."""
 
 
 def messages(instructions: str | None, items: Iterable[Lowered], rules: ChatRules, notes: list[Note]) -> list[dict[str, Any]]:
@@ -45,8 +47,7 @@ class _Fold:
     def feed(self, item: Lowered) -> None:
         if item.is_models:
             self._leading = False
-            self._said = self._said or _Said()
-            self._said.add(item, self)
+            self._hear(item)
             return
         self._close()
         if item.type == "function_call_output":
@@ -57,8 +58,22 @@ class _Fold:
             self._leading = False
             self._person(item)
 
+    def _hear(self, item: Lowered) -> None:
+        if self._said is not None and self._said.answer and item.answer not in ("", self._said.answer):
+            self._close()
+            self._go_on(item.where)
+        self._said = self._said or _Said()
+        self._said.add(item, self)
+
+    def _go_on(self, where: str) -> None:
+        if self.out and self.out[-1]["role"] == "assistant":
+            self.notes.append(Note(Kind.REPAIRED, where, "an answer behind an answer: parted by a message that says to go on"))
+            self.out.append(GO_ON)
+
     def finish(self) -> list[dict[str, Any]]:
         self._close()
+        if not self.rules.ends_with_answer:
+            self._go_on("input")
         head = [{"role": "system", "content": "\n\n".join(text for text in self.system if text)}] if any(self.system) else []
         return [*head, *self.out]
 
@@ -103,14 +118,16 @@ class _Fold:
 
 
 class _Said:
-    """One assistant message under way."""
+    """One assistant message under way; `answer` is the one it is part of, where that is known."""
 
     def __init__(self) -> None:
+        self.answer = ""
         self.texts: list[str] = []
         self.calls: list[dict[str, Any]] = []
         self.thoughts: list[str] = []
 
     def add(self, item: Lowered, fold: _Fold) -> None:
+        self.answer = self.answer or item.answer
         match item.type:
             case "function_call":
                 members = item.document.members

@@ -25,6 +25,8 @@ class ChatRules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """Its name for the most tokens to write."""
     late_developer: str = "user"
     """The role of developer messages after the conversation has begun."""
+    ends_with_answer: bool = True
+    """Whether a prompt may end with what the model said; otherwise a user message behind it says to go on."""
     images: bool = True
     """Whether a user message may hold images."""
     images_in_outputs: bool = False

@@ -7,10 +7,11 @@ is left out and told. Not here: order and pairing (`history.pairing`), what a re
 from collections.abc import Callable, Iterable
 from typing import Any, cast
 
+import msgspec
 from msgspec import Raw
 
 from antiphon.history.pairing import Lowered
-from antiphon.protocol import item_views, json
+from antiphon.protocol import item_ids, item_views, json
 from antiphon.protocol.document import Document
 from antiphon.protocol.item_views import CallOutput, CustomCall, FunctionCall, Message
 from antiphon.protocol.notes import Kind, Note
@@ -60,16 +61,18 @@ def _base(view: item_views.Item, document: Document, where: str, registry: Regis
 
 
 def _said(view: Message, document: Document, where: str, registry: Registry) -> Lowered:
-    return Lowered("message", document, where, role=view.role)
+    if view.role == "assistant" and (envelope := _envelope(view, where)) is not None:
+        return _delivered(envelope.author, envelope.recipient, envelope.content, where)
+    return Lowered("message", document, where, role=view.role, answer=item_ids.answer(view.id))
 
 
 def _thought(view: item_views.Reasoning, document: Document, where: str, registry: Registry) -> Lowered:
-    return Lowered("reasoning", document, where)
+    return Lowered("reasoning", document, where, answer=item_ids.answer(view.id))
 
 
 def _call(view: FunctionCall | CustomCall, document: Document, where: str, registry: Registry) -> Lowered:
     call = registry.lowered_call(document, lowering.BY_CALL[view.type], (view.namespace or None, view.name))
-    return Lowered("function_call", call, where, call_id=view.call_id)
+    return Lowered("function_call", call, where, call_id=view.call_id, answer=item_ids.answer(view.id))
 
 
 def _only_one(view: item_views.Item, document: Document, where: str, registry: Registry) -> Lowered | None:
@@ -78,7 +81,7 @@ def _only_one(view: item_views.Item, document: Document, where: str, registry: R
     if row is None:
         return None
     call = registry.lowered_call(document, row, (None, row.named))
-    return Lowered("function_call", call, where, call_id=call.text("call_id"))
+    return Lowered("function_call", call, where, call_id=call.text("call_id"), answer=item_ids.answer(view.id))
 
 
 def _output(view: CallOutput, document: Document, where: str, registry: Registry) -> Lowered | None:
@@ -97,7 +100,34 @@ def _search_output(view: item_views.ToolSearchOutput, document: Document, where:
 
 
 def _from_agent(view: item_views.AgentMessage, document: Document, where: str, registry: Registry) -> Lowered:
-    return _message("user", f"Message from {view.author or 'an agent'} to {view.recipient or 'you'}:\n{_plain(view.content)}", where)
+    return _delivered(view.author, view.recipient, _plain(view.content), where)
+
+
+def _delivered(author: str, recipient: str, words: str, where: str) -> Lowered:
+    """What another agent says: it comes from outside, whatever item it came in."""
+    return _message("user", f"Message from {author or 'an agent'} to {recipient or 'you'}:\n{words}", where)
+
+
+class _Envelope(msgspec.Struct):
+    """A message between agents as it was before there were `agent_message` items: JSON that the assistant seems to have said."""
+
+    author: str
+    recipient: str
+    content: str
+    trigger_turn: bool
+
+
+_ENVELOPE = json.reader(_Envelope)
+
+
+def _envelope(view: Message, where: str) -> _Envelope | None:
+    if b"trigger_turn" not in memoryview(view.content).tobytes():
+        return None
+    parts = item_views.parts(view.content, f"{where}.content")
+    try:
+        return json.view((parts[0].text or "").encode(), _ENVELOPE) if len(parts) == 1 else None
+    except ValueError:
+        return None
 
 
 def _hosted(view: item_views.HostedCall, document: Document, where: str, registry: Registry) -> Lowered | None:

@@ -36,7 +36,7 @@ _ROWS = (
     ),
     Dialect(
         name="llama.cpp",
-        chat=ChatRules(passes=SAMPLING | OWN_EXTRAS | {"cache_prompt", "id_slot", "grammar", "n_predict"}),
+        chat=ChatRules(ends_with_answer=False, passes=SAMPLING | OWN_EXTRAS | {"cache_prompt", "id_slot", "grammar", "n_predict"}),
         responses=ResponsesRules(merges_instructions=True, late_developer="user", images_in_outputs=False, length_cut_completes=True),
         failures=(row("llama.cpp: context too long", "400 500", r"exceed_context_size_error", Becomes(400, "context_length_exceeded", "invalid_request_error")),),
         note="start it with --jinja and a chat template that knows tools",
