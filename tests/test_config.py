@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from antiphon import config
+from antiphon import config, upstream_settings
 from antiphon.config import SETTINGS, BadConfig, Setting
 from antiphon.translation.presets import DIALECTS
 
@@ -25,7 +25,10 @@ OTHER: dict[str, tuple[Any, Any, Any]] = {
     "retry_after_default": (1, 2, 3),
     "max_body_mb": (1, 2, 3),
     "keepalive_seconds": (1.5, 2.5, 3.5),
+    "proxy": ("http://file", "http://variable", "environment"),
+    "ca_file": ("file.pem", "variable.pem", "flag.pem"),
     "connect_seconds": (1.5, 2.5, 3.5),
+    "first_byte_seconds": (1.5, 2.5, 3.5),
     "idle_seconds": (1.5, 2, 3.5),
     "review_model": ("file", "variable", "flag"),
     "deferred_tools": (True, False, True),
@@ -179,7 +182,7 @@ def test_the_named_upstream_comes_before_those_of_the_file(tmp_path: Path) -> No
 def test_a_preset_can_be_changed_in_one_field(name: str, tmp_path: Path) -> None:
     rules = '[upstreams.one.chat]\nimages = false\npasses = ["seed"]\n[upstreams.one.responses]\nname_limit = 9\n'
     one = config.load(file=toml(tmp_path, ONE + rules), environ={}).upstreams["one"]
-    changed, preset = config.dialect(DIALECTS[name], one), DIALECTS[name]
+    changed, preset = upstream_settings.dialect(DIALECTS[name], one), DIALECTS[name]
     assert (changed.chat.images, changed.chat.passes, changed.responses.name_limit) == (False, {"seed"}, 9)
     assert changed.chat.late_developer == preset.chat.late_developer
     assert changed.responses.verbatim == preset.responses.verbatim
@@ -210,15 +213,15 @@ OF_MODEL = {
 @pytest.mark.parametrize(("model", "held"), OF_MODEL.items(), ids=OF_MODEL)
 def test_a_models_own_rules_come_last(model: str, held: tuple[str, bool, str, str], tmp_path: Path) -> None:
     loaded = config.load(file=toml(tmp_path, ONE + MODELS), environ={})
-    found = config.dialect(DIALECTS["vllm"], loaded.upstreams["one"], config.of_model(loaded.models, "one", model))
+    found = upstream_settings.dialect(DIALECTS["vllm"], loaded.upstreams["one"], upstream_settings.of_model(loaded.models, "one", model))
     assert (found.name, found.chat.images, found.chat.late_developer, found.chat.reasoning_back) == held
 
 
 @pytest.mark.requirement("dialects.overrides")
 def test_an_upstreams_name_in_a_models_table_keeps_it_from_others(tmp_path: Path) -> None:
     models = config.load(file=toml(tmp_path, ONE + MODELS), environ={}).models
-    assert [one.dialect for one in config.of_model(models, "two", "small-thinker")] == []
-    assert [one.dialect for one in config.of_model(models, "one", "BIG")] == []
+    assert [one.dialect for one in upstream_settings.of_model(models, "two", "small-thinker")] == []
+    assert [one.dialect for one in upstream_settings.of_model(models, "one", "BIG")] == []
 
 
 @pytest.mark.requirement("failures.upstream-own")

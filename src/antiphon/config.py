@@ -7,17 +7,16 @@ reference in `docs/` is generated from it. Upstreams, aliases and failure rows h
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
-from fnmatch import fnmatchcase
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
-from urllib.parse import urlsplit
 
 import msgspec
 
+from antiphon import upstream_settings
 from antiphon.protocol.failures import Becomes, Row, row
-from antiphon.translation.dialect import Dialect
 from antiphon.translation.presets import DIALECTS
+from antiphon.upstream_settings import APIS, SHARED, BadConfig, ModelSettings, UpstreamSettings
 
 DEFAULT_PORT = 8787
 
@@ -39,7 +38,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("host", str, "127.0.0.1", "Address to listen on; loopback only, until keys exist."),
     Setting("port", int, DEFAULT_PORT, "Port to listen on; 0 takes a free one.", most=65535),
     Setting("upstream", str, "", "The model server's base URL, such as http://localhost:8000/v1."),
-    Setting("api", str, "auto", "The API to speak with it.", ("auto", "chat", "responses")),
+    Setting("api", str, "auto", "The API to speak with it.", APIS),
     Setting("dialect", str, "", "What kind of server it is; empty: find out.", ("", *DIALECTS)),
     Setting("upstream_key_env", str, "", "The environment variable that holds the upstream's key."),
     Setting("store", str, "none", "Where to keep state; a later version will, this one keeps none."),
@@ -49,8 +48,23 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("retry_after_default", int, 0, "Seconds to tell with a 429 that has no Retry-After; 0: tell none.", flag=False),
     Setting("max_body_mb", int, 128, "Largest request body, after decompression, in MiB.", flag=False, least=1),
     Setting("keepalive_seconds", float, 15.0, "How long a stream may be silent before a keep-alive event is sent.", flag=False, least=0.01),
-    Setting("connect_seconds", float, 10.0, "How long connecting to the upstream may take.", flag=False),
-    Setting("idle_seconds", float, 900.0, "How long the upstream may be silent, prefill included.", flag=False),
+    Setting(
+        "proxy",
+        str,
+        "none",
+        "The proxy on the way to upstreams: a URL, `environment` (HTTP_PROXY, HTTPS_PROXY, NO_PROXY), or `none`.",
+        flag=False,
+    ),
+    Setting("ca_file", str, "", "A PEM file of authorities to trust besides the system's.", flag=False),
+    Setting("connect_seconds", float, 10.0, "How long connecting to an upstream may take; 0: no limit.", flag=False),
+    Setting(
+        "first_byte_seconds",
+        float,
+        900.0,
+        "How long an upstream may take to the first byte of an answer, prefill included; 0: no limit.",
+        flag=False,
+    ),
+    Setting("idle_seconds", float, 900.0, "How long an upstream may be silent within an answer; 0: no limit.", flag=False),
     Setting(
         "review_model",
         str,
@@ -74,10 +88,6 @@ _BOOLEANS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "fals
 _Status = Annotated[int, msgspec.Meta(ge=400, le=599)]
 
 
-class BadConfig(ValueError):
-    """A setting that cannot be; the message names it and where it was given."""
-
-
 class FailureRow(msgspec.Struct, forbid_unknown_fields=True):
     """One row of `[[failures]]`: which upstream answers it speaks of, and what they become."""
 
@@ -91,27 +101,6 @@ class FailureRow(msgspec.Struct, forbid_unknown_fields=True):
     def row(self) -> Row:
         """The row as the table has it."""
         return row(self.name, self.statuses, self.wording, Becomes(self.status, self.code, self.type))
-
-
-class UpstreamSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One `[upstreams.NAME]` table."""
-
-    url: str
-    api: str = "auto"
-    dialect: str = ""
-    key_env: str = ""
-    models: tuple[str, ...] = ()
-    headers: dict[str, str] = {}
-    chat: dict[str, Any] = {}
-    responses: dict[str, Any] = {}
-
-
-class ModelSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One `[models."NAME"]` table. NAME is a model's name upstream, or `UPSTREAM/NAME`, and may hold `*`; of all that fit, the last one wins."""
-
-    dialect: str = ""
-    chat: dict[str, Any] = {}
-    responses: dict[str, Any] = {}
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True):
@@ -132,7 +121,10 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     retry_after_default: int
     max_body_mb: int
     keepalive_seconds: float
+    proxy: str
+    ca_file: str
     connect_seconds: float
+    first_byte_seconds: float
     idle_seconds: float
     review_model: str
     deferred_tools: bool
@@ -165,20 +157,6 @@ def load(flags: Mapping[str, Any] | None = None, *, file: str = "", environ: Map
     named = {name: settings[name] for name in settings if name in Config.__struct_fields__}
     aliases = _shaped(written, "aliases", dict[str, str])
     return Config(**named, upstreams=upstreams, models=_models(written), aliases=aliases, failures=_failures(written))
-
-
-def of_model(models: Mapping[str, ModelSettings], upstream: str, model: str) -> list[ModelSettings]:
-    """The tables that speak of a model, in the order of the file."""
-    return [one for name, one in models.items() if fnmatchcase(model, name) or fnmatchcase(f"{upstream}/{model}", name)]
-
-
-def dialect(preset: Dialect, settings: UpstreamSettings, models: Iterable[ModelSettings] = ()) -> Dialect:
-    """The preset, or that of a model's own, with the rules that the upstream and then the model set otherwise."""
-    for one in models:
-        preset = DIALECTS.get(one.dialect, preset)
-    for one in (settings, *models):
-        preset = preset.but(chat=one.chat, responses=one.responses)
-    return preset
 
 
 def _read_file(named: str, environ: Mapping[str, str]) -> dict[str, Any]:
@@ -226,56 +204,34 @@ def _check(setting: Setting, value: Any) -> None:
 
 
 def _upstreams(written: dict[str, Any], settings: dict[str, Any], environ: Mapping[str, str]) -> dict[str, UpstreamSettings]:
-    found = _shaped(written, "upstreams", dict[str, UpstreamSettings])
+    tables = _shaped(written, "upstreams", dict[str, dict[str, Any]])
     given = [name for name in ("api", "dialect", "upstream_key_env") if settings[name] != BY_NAME[name].default]
-    if given and not settings["upstream"] and (found or "upstream_key_env" in given):
+    if given and not settings["upstream"] and (tables or "upstream_key_env" in given):
         raise BadConfig(f"{', '.join(given)}: this is of 'upstream', which is not set; those in the file have it in [upstreams.NAME]")
     if settings["upstream"]:
-        own = UpstreamSettings(
-            url=settings["upstream"], api=settings["api"], dialect=settings["dialect"], key_env=settings["upstream_key_env"]
-        )
-        found = {"upstream": own, **found}
+        own = {"url": settings["upstream"], "key_env": settings["upstream_key_env"]}
+        tables = {"upstream": own | {name: settings[name] for name in ("api", "dialect")}, **tables}
+    shared = {name: settings[name] for name in SHARED}
+    found: dict[str, UpstreamSettings] = _shaped(
+        {"upstreams": {n: shared | t for n, t in tables.items()}}, "upstreams", dict[str, UpstreamSettings]
+    )
     for name, one in found.items():
-        _check_upstream(name, one)
-        _check_headers(name, one, environ)
+        upstream_settings.check(name, one, environ)
     return found
 
 
-def _check_upstream(name: str, one: UpstreamSettings) -> None:
-    try:
-        at = urlsplit(one.url)
-        is_url = at.scheme in ("http", "https") and bool(at.hostname) and at.port != 0
-    except ValueError:
-        is_url = False
-    if not is_url:
-        raise BadConfig(f"upstream {name}: the URL must be like http://HOST:PORT/v1, got {one.url!r}")
-    if one.api not in BY_NAME["api"].choices:
-        raise BadConfig(f"upstream {name}: unknown api {one.api!r}")
-    _check_dialect(f"[upstreams.{name}]", one)
+def with_upstream(settings: Config, name: str, url: str) -> Config:
+    """The same configuration with one upstream, which general settings speak of."""
+    general = {shared: getattr(settings, shared) for shared in SHARED}
+    own = UpstreamSettings(url=url, api=settings.api, dialect=settings.dialect, **general)
+    return msgspec.structs.replace(settings, upstreams={name: own})
 
 
 def _models(written: dict[str, Any]) -> dict[str, ModelSettings]:
     found = _shaped(written, "models", dict[str, ModelSettings])
     for name, one in found.items():
-        _check_dialect(f'[models."{name}"]', one)
+        upstream_settings.check_dialect(f'[models."{name}"]', one)
     return found
-
-
-def _check_dialect(where: str, one: UpstreamSettings | ModelSettings) -> None:
-    if one.dialect not in BY_NAME["dialect"].choices:
-        raise BadConfig(f"{where}: unknown dialect {one.dialect!r}; 'antiphon dialects' lists them")
-    try:
-        DIALECTS["chat"].but(chat=one.chat, responses=one.responses)
-    except ValueError as wrong:
-        raise BadConfig(f"{where}: {wrong}") from None
-
-
-def _check_headers(name: str, one: UpstreamSettings, environ: Mapping[str, str]) -> None:
-    """No header may hold what ends one. A key may end in white space: that is taken off."""
-    given = {one.key_env: environ.get(one.key_env, "").strip(), **one.headers}
-    for where, value in given.items():
-        if not f"{where}{value}".isprintable():
-            raise BadConfig(f"upstream {name}: {where!r} holds a control character")
 
 
 def _failures(written: dict[str, Any]) -> tuple[Row, ...]:

@@ -280,6 +280,29 @@ async def test_the_key_is_sent_upstream_and_shown_nowhere(tmp_path: Path) -> Non
     assert [secret for secret in (key, theirs) if secret in shown + logged] == []
 
 
+@pytest.mark.requirement("network.tls", "network.proxy")
+async def test_what_is_odd_about_the_way_upstream_is_said_at_start(tmp_path: Path) -> None:
+    file = tmp_path / "own.toml"
+    file.write_text('[upstreams.far]\nurl = "https://model.invalid/v1"\ninsecure = true\n[upstreams.near]\nurl = "http://127.0.0.1:9"\n')
+    environ = {
+        "HTTPS_PROXY": "http://proxy.invalid:1",
+        "HTTP_PROXY": "http://proxy.invalid:1",
+        "ANTIPHON_CONFIG": str(file),
+        "NO_PROXY": "",
+    }
+    async with serving(tmp_path, "--port", "0", environ=environ | {"no_proxy": ""}) as running:
+        await running.listen()
+    assert "INSECURE: any certificate is taken for far" in running.said
+    assert "HTTPS_PROXY is set, and not used for far" in running.said
+    assert "near" not in running.said
+
+
+@pytest.mark.requirement("network.tls")
+def test_a_certificate_that_cannot_be_is_told_at_start(tmp_path: Path) -> None:
+    told = refused(tmp_path, "--upstream", "https://model.invalid/v1", ANTIPHON_CA_FILE=str(tmp_path / "none.pem"))
+    assert "none.pem: No such file" in told
+
+
 async def test_the_listening_socket_sends_at_once() -> None:
     """Without TCP_NODELAY each stream would wait 40 ms for a delayed acknowledgement."""
     with serve.listen("127.0.0.1", 0) as listening:

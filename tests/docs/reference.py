@@ -8,9 +8,10 @@ import msgspec
 
 from antiphon.cli.dialects import APIS, meanings
 from antiphon.cli.main import main
-from antiphon.config import SETTINGS, ModelSettings, Setting, UpstreamSettings
+from antiphon.config import SETTINGS, Setting
 from antiphon.protocol.failures import ROWS, Row
 from antiphon.translation.presets import DIALECTS
+from antiphon.upstream_settings import SHARED, ModelSettings, UpstreamSettings
 from tests.docs.blocks import ROOT
 
 FOLDER = ROOT / "docs" / "reference"
@@ -21,7 +22,7 @@ def settings() -> str:
     """Every setting, under each of its names."""
     rows = [(f"`{one.name}`", f"`ANTIPHON_{one.name.upper()}`", _flag(one), _default(one), _help(one)) for one in SETTINGS]
     upstream, model = (
-        [(f"`{field.name}`", _value(field.default)) for field in msgspec.structs.fields(shape)]
+        [(f"`{field.name}`", _own_default(field), meanings(shape)[field.name]) for field in msgspec.structs.fields(shape)]
         for shape in (UpstreamSettings, ModelSettings)
     )
     return "\n".join(
@@ -32,14 +33,18 @@ def settings() -> str:
             *_table(("key", "variable", "flag", "default", "what it does"), rows),
             "\nSeveral upstreams live in the file, each in a table `[upstreams.NAME]` with these keys; `chat` and `responses` override single rules of",
             "its [dialect](dialects.md):\n",
-            *_table(("key", "default"), upstream),
+            *_table(("key", "default", "what it does"), upstream),
             '\nWhat is so for some models only lives in tables `[models."NAME"]` with these keys. NAME is the model\'s name there, or `UPSTREAM/NAME`, and may',
             "hold `*`; where several fit, the later one wins, and over `[upstreams.NAME]` in any case. `dialect` gives such a model the rules of another",
             "kind of server:\n",
-            *_table(("key", "default"), model),
+            *_table(("key", "default", "what it does"), model),
             "\n`[aliases]` maps a name that clients use to the model it stands for; `[[failures]]` adds rows to the [failures](failures.md).\n",
         )
     )
+
+
+def _own_default(field: Any) -> str:
+    return "the general setting" if field.name in SHARED else _value(field.default)
 
 
 def _flag(one: Setting) -> str:

@@ -26,7 +26,10 @@ class Wired(NamedTuple):
 
 
 async def wired(api: str, dialect: str) -> AsyncIterator[Wired]:
-    async with Upstream() as upstream, gateway(upstream.url, api=api, dialect=dialect, max_body_mb=1, idle_seconds=20) as url:
+    async with (
+        Upstream() as upstream,
+        gateway(upstream.url, api=api, dialect=dialect, max_body_mb=1, idle_seconds=20, first_byte_seconds=20) as url,
+    ):
         yield Wired(api, upstream, url)
 
 

@@ -174,7 +174,7 @@ async def test_an_upstream_that_does_not_answer(each: Wired, script: Script, sta
 
 @pytest.mark.requirement("failures.unreachable")
 async def test_an_upstream_that_never_answers_is_504(each: Wired) -> None:
-    async with gateway(each.upstream.url, api=each.api, idle_seconds=0.2, keepalive_seconds=60) as url:
+    async with gateway(each.upstream.url, api=each.api, first_byte_seconds=0.2, keepalive_seconds=60) as url:
         each.upstream.answers(silent)
         for stream in (True, False):
             reply = await fetch(url, {"model": "m", "input": "hi", "stream": stream})

@@ -129,7 +129,7 @@ async def test_an_upstream_that_is_not_there_or_never_answers(each: Wired) -> No
     async with gateway("http://127.0.0.1:9", api=each.api) as url:
         assert (await fetch(url, ODD, path="/v1/chat/completions")).error["code"] == "upstream_unreachable"
     each.upstream.answers(silent)
-    async with gateway(each.upstream.url, api=each.api, idle_seconds=0.2) as url:
+    async with gateway(each.upstream.url, api=each.api, first_byte_seconds=0.2) as url:
         assert (await fetch(url, ODD, path="/v1/chat/completions")).status == 504
 
 

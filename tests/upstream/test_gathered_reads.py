@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from antiphon.upstream.access import Access
 from antiphon.upstream.client import Client
 from antiphon.upstream.gathered_reads import GatheredReads
 from tests.wires.upstream import Call, Upstream, answering
@@ -23,7 +24,7 @@ def chunked(pieces: list[bytes]) -> bytes:
 
 async def read(*writes: bytes) -> list[bytes]:
     async with Upstream(answering(*writes)) as upstream:
-        client = Client(upstream.url)
+        client = Client(Access(upstream.url))
         try:
             async with client.post("/responses", b"{}", {}) as answer:
                 assert isinstance(answer._response.content, GatheredReads)
@@ -68,7 +69,7 @@ def test_a_reader_that_does_not_read_holds_the_server_back() -> None:
                 sent += 0x10000
 
         async with Upstream(script) as upstream:
-            client = Client(upstream.url)
+            client = Client(Access(upstream.url))
             try:
                 async with client.post("/responses", b"{}", {}) as answer:
                     await answer.some()

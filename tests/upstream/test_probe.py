@@ -8,8 +8,8 @@ import pytest
 
 from antiphon.protocol.errors import UpstreamError
 from antiphon.upstream import probe as probing
+from antiphon.upstream.access import Access, split_url
 from antiphon.upstream.client import Client, Limits
-from antiphon.upstream.pool import base_url
 from antiphon.upstream.probe import Probed, probe
 from antiphon.upstream.select import Route, select
 from tests.wires.client import fetch, get
@@ -57,7 +57,7 @@ KINDS: dict[str, tuple[dict[str, Any], Script, tuple[str, str]]] = {
 
 
 async def probed(url: str, *, api: str = "auto", dialect: str = "") -> Probed:
-    client = Client(url, limits=Limits(5, 5))
+    client = Client(Access(url), Limits(5, 5))
     try:
         return await probe(client, api=api, dialect=dialect)
     finally:
@@ -127,7 +127,7 @@ async def test_it_is_asked_once_and_kept() -> None:
     ],
 )
 def test_a_bare_host_means_its_v1(url: str, base: str) -> None:
-    assert base_url(url) == base
+    assert split_url(url) == (base, "")
 
 
 SERVED = {"one": {"a", "shared", "org/x"}, "two": {"b", "shared", "one/b"}, "three": set[str]()}

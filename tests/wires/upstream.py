@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import socket
+import ssl
 import struct
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
@@ -85,14 +86,15 @@ class Upstream:
     script: Script = silent
     pages: dict[str, bytes] = field(default_factory=lambda: {"/v1/models": b'{"object":"list","data":[{"id":"m","object":"model"}]}'})
     calls: list[Call] = field(default_factory=list[Call])
+    tls: ssl.SSLContext | None = None
     url: str = ""
     arrived: asyncio.Event = field(default_factory=asyncio.Event)
     _server: asyncio.Server | None = None
     _tasks: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=1 << 20)
-        self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}/v1"
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=1 << 20, ssl=self.tls)
+        self.url = f"{'https' if self.tls else 'http'}://127.0.0.1:{self._server.sockets[0].getsockname()[1]}/v1"
         return self
 
     async def __aexit__(self, *_: object) -> None:

@@ -11,7 +11,6 @@ import click
 import msgspec
 
 from antiphon.protocol import json
-from antiphon.translation import dialect as shapes
 from antiphon.translation.dialect import ChatRules, Dialect, ResponsesRules
 from antiphon.translation.presets import DIALECTS
 
@@ -78,10 +77,10 @@ def spelled(value: Any) -> str:
 
 def meanings(shape: type) -> dict[str, str]:
     """The strings that stand behind the fields of a struct."""
-    tree = ast.parse(inspect.getsource(shapes))
-    body = next(node.body for node in tree.body if isinstance(node, ast.ClassDef) and node.name == shape.__name__)
+    tree = ast.parse(inspect.getsource(shape)).body[0]
+    assert isinstance(tree, ast.ClassDef)
     found: dict[str, str] = {}
-    for field, doc in pairwise(body):
+    for field, doc in pairwise(tree.body):
         match field, doc:
             case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
                 found[name] = text

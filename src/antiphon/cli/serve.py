@@ -6,15 +6,14 @@ import secrets
 import signal
 import socket
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import click
-import msgspec
 
 from antiphon import config
-from antiphon.config import BadConfig, Config, UpstreamSettings
+from antiphon.config import BadConfig, Config
 from antiphon.http.guard import is_loopback
 from antiphon.observe import log
 
@@ -40,8 +39,12 @@ def _flags(command: Callable[..., None]) -> Callable[..., None]:
 @click.option("--config", "file", default="", help="A configuration file to read instead of the usual one.")
 def serve(file: str, **flags: Any) -> None:
     """Run the gateway. With no upstream it looks for model servers on this machine, else it starts the embedded model."""
+    from antiphon.upstream import access
+
     try:
         settings = config.load(flags, file=file)
+        for name, upstream in settings.upstreams.items():
+            access.of(name, upstream, os.environ)
     except BadConfig as bad:
         raise click.UsageError(str(bad)) from None
     if not is_loopback(settings.host):
@@ -52,12 +55,24 @@ def serve(file: str, **flags: Any) -> None:
         listening = stack.enter_context(listen(settings.host, settings.port))
         if not settings.upstreams:
             settings = _with_upstream(settings, stack)
-        for name, upstream in settings.upstreams.items():
-            if upstream.key_env and not os.environ.get(upstream.key_env):
-                _say(f"antiphon: {upstream.key_env} is not set: requests to {name} go without a key")
+        for line in _warnings(settings, os.environ):
+            _say(f"antiphon: {line}")
         _say(f"antiphon: state is not kept yet (store {settings.store}): every request must carry its whole history")
         with asyncio.Runner(loop_factory=_event_loop) as runner:
             runner.run(_run(settings, listening))
+
+
+def _warnings(settings: Config, environ: Mapping[str, str]) -> Iterator[str]:
+    """What somebody who starts the gateway should know of its way to the upstreams."""
+    from antiphon.upstream import proxies
+
+    for name, upstream in settings.upstreams.items():
+        if upstream.key_env and not environ.get(upstream.key_env):
+            yield f"{upstream.key_env} is not set: requests to {name} go without a key"
+        if upstream.insecure:
+            yield f"INSECURE: any certificate is taken for {name}; whoever is on the way can read keys and answers"
+        if upstream.proxy == "none" and proxies.proxy(upstream.url, "environment", environ):
+            yield f'{proxies.named(environ)} is set, and not used for {name}: proxy = "environment" uses it'
 
 
 def _with_upstream(settings: Config, stack: ExitStack) -> Config:
@@ -70,7 +85,7 @@ def _with_upstream(settings: Config, stack: ExitStack) -> Config:
         _say(f"antiphon: found a model server on port {place.port} (usually {place.server})")
     else:
         url = _embedded(settings, stack)
-    return msgspec.structs.replace(settings, upstreams={"local": UpstreamSettings(url=url, api=settings.api, dialect=settings.dialect)})
+    return config.with_upstream(settings, "local", url)
 
 
 def _embedded(settings: Config, stack: ExitStack) -> str:

@@ -56,7 +56,8 @@ class Relay:
         rules = to.dialect.responses
         sent = travelling.sent(self._headers, rules, accept=self._headers.get("accept", "*/*"))
         thread = threads.key(self._headers, document.text("prompt_cache_key") or "")
-        async with self._gateway.pool.answer(to, Outgoing(self._path, bytes(document), sent, thread)) as answer:
+        outgoing = Outgoing(self._path, bytes(document), sent, thread, self._headers.get("authorization", ""))
+        async with self._gateway.pool.answer(to, outgoing) as answer:
             told = travelling.told(answer.headers, rules)
             if answer.status >= 300:
                 await self._answer(await self._refusal(to, answer, told))

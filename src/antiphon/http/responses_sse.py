@@ -116,7 +116,8 @@ class Exchange:
 
     def _outgoing(self, turn: Turn) -> Outgoing:
         sent = travelling.sent(self.headers, turn.rules, accept="text/event-stream, application/json")
-        return Outgoing(turn.path, turn.body, sent, threads.key(self.headers, turn.cache_key))
+        thread = threads.key(self.headers, turn.cache_key)
+        return Outgoing(turn.path, turn.body, sent, thread, self.headers.get("authorization", ""))
 
     def _tell(self, turn: Turn, answer: Answer) -> None:
         self._told |= travelling.told(answer.headers, turn.rules)

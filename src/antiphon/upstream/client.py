@@ -6,9 +6,10 @@ connection: that is how a client that went away stops its generation. Not here: 
 
 import asyncio
 import io
-from collections.abc import AsyncGenerator, Generator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -16,10 +17,15 @@ import aiohttp
 from antiphon import __version__
 from antiphon.protocol import failures
 from antiphon.protocol.errors import UpstreamError
+from antiphon.protocol.failures import Failure
+from antiphon.upstream.access import Access
 from antiphon.upstream.gathered_reads import gathered
 
 WHOLE_LIMIT = 256 * 1024 * 1024
 """The most bytes of an answer that is not a stream."""
+REFUSAL_LIMIT = 1024 * 1024
+"""The most bytes that are read of a refusal: it is shown to somebody."""
+REFUSAL_SECONDS = 30.0
 AT_ONCE = 256 * 1024
 """A larger body is sent in pieces, so that other requests have their turn."""
 SHORTEST_KEY = 8
@@ -28,22 +34,26 @@ SHORTEST_KEY = 8
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How long to wait: for a connection, and for the next byte."""
+    """How long to wait: for a connection, for the first byte of an answer, for each further one. 0: no limit."""
 
     connect: float = 10.0
+    first_byte: float = 900.0
     idle: float = 900.0
 
 
 FINISH_SECONDS = 0.5
+KEPT_SECONDS = {"http": 4.0, "https": 15.0}
+"""How long an idle connection is kept. uvicorn, llama.cpp and Node end theirs after five seconds, and what is sent at that moment is lost."""
 
 
 class Answer:
     """An answer under way: status and headers are here, the body is to be read."""
 
-    def __init__(self, response: aiohttp.ClientResponse, told: "_Told", key: bytes = b"") -> None:
+    def __init__(self, response: aiohttp.ClientResponse, told: "_Told", key: str = "") -> None:
         self._response = response
         self._told = told
-        self._key = key
+        self._keys = [key.encode()]
+        self._first: bytes | None = None
         self.status = response.status
         self.headers = {name.lower(): value.encode("latin-1", "replace").decode("latin-1") for name, value in response.headers.items()}
 
@@ -52,8 +62,25 @@ class Answer:
         """Whether the body is a stream of events."""
         return self._response.content_type != "application/json"
 
+    def hide(self, key: str) -> None:
+        """A key that no refusal may repeat, besides our own."""
+        self._keys.append(key.encode())
+
+    async def begin(self, *, idle: float) -> None:
+        """Waits for the first bytes; from then on the upstream may be silent for so long. Raises UpstreamError where there are none."""
+        self._first = await self.some()
+        if not self._first:
+            raise UpstreamError(failures.ended_early(f"the {self._told.place} answered {self.status} without a word"))
+        connection = self._response.connection
+        if connection is not None and connection.protocol is not None:  # else the body is here already
+            connection.protocol.read_timeout = idle or None
+            connection.protocol.start_timeout()
+
     async def some(self) -> bytes:
         """The next bytes, as they arrive; empty at the end."""
+        if self._first is not None:
+            first, self._first = self._first, None
+            return first
         with self._told:
             return await self._response.content.readany()
 
@@ -83,27 +110,38 @@ class Answer:
         return b"".join(pieces)
 
     async def refusal(self) -> bytes:
-        """The body of an answer that is no success, without the key that some servers repeat in it."""
-        body = await self.all()
-        return body.replace(self._key, b"[key]") if len(self._key) >= SHORTEST_KEY else body
+        """The body of an answer that is no success, as far as it comes, without the keys that some servers repeat in it."""
+        body = bytearray()
+        with suppress(TimeoutError, UpstreamError):
+            async with asyncio.timeout(REFUSAL_SECONDS):
+                while len(body) < REFUSAL_LIMIT and (piece := await self.some()):
+                    body += piece
+        told = bytes(body[:REFUSAL_LIMIT])
+        for key in self._keys:
+            told = told.replace(key, b"[key]") if len(key) >= SHORTEST_KEY else told
+        return told
 
 
 class Client:
-    """One upstream's connections. `base` is its URL up to and with `/v1`."""
+    """One upstream's connections."""
 
-    def __init__(self, base: str, *, key: str = "", headers: Mapping[str, str] | None = None, limits: Limits | None = None) -> None:
-        self.base = base
-        self.place = f"model server at {urlsplit(base).netloc.rpartition('@')[2]}"
+    def __init__(self, access: Access, limits: Limits | None = None) -> None:
+        self.access = access
+        self.place = f"model server at {urlsplit(access.base).netloc}"
         self._told = _Told(self.place)
-        self._key = key.encode()
-        limits = limits or Limits()
-        own = {"User-Agent": f"antiphon/{__version__}", **(headers or {})}
-        if key:
-            own["Authorization"] = f"Bearer {key}"
+        self._limits = limits or Limits()
+        scheme = urlsplit(access.base).scheme
         self._session = aiohttp.ClientSession(
-            headers=own,
-            connector=aiohttp.TCPConnector(limit=0),
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=limits.connect, sock_read=limits.idle),
+            headers={"User-Agent": f"antiphon/{__version__}", "Accept-Encoding": "identity", **access.headers},
+            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEPT_SECONDS[scheme], ssl=access.tls or True),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            proxy=access.proxy or None,
+            timeout=aiohttp.ClientTimeout(
+                total=None,
+                connect=self._limits.connect or None,
+                sock_connect=self._limits.connect or None,
+                sock_read=self._limits.first_byte or None,
+            ),
             read_bufsize=256 * 1024,
             max_line_size=64 * 1024,
             max_field_size=64 * 1024,
@@ -118,16 +156,26 @@ class Client:
         """Sends a request; the answer may be read until the block ends, whichever way it ends."""
         data = body if len(body) <= AT_ONCE else io.BytesIO(body)
         with self._told:
-            response = await self._session.post(f"{self.base}{path}", data=data, headers=headers, allow_redirects=False)
+            async with asyncio.timeout(self._limits.first_byte or None):  # a head that comes byte by byte is none either
+                response = await self._session.post(self.access.url(path), data=data, headers=headers, allow_redirects=False)
         gathered(response.content)
         try:
             with _ending_with_its_connection(response):
-                yield Answer(response, self._told, self._key)
+                yield Answer(response, self._told, self.access.key)
         finally:
             response.close()
 
-    async def get(self, url: str, *, seconds: float) -> tuple[int, bytes]:
-        """A small answer, within a time."""
+    @asynccontextmanager
+    async def answer(self, path: str, body: bytes, headers: Mapping[str, str]) -> AsyncGenerator[Answer]:
+        """As `post`; where the answer is a success its first bytes are there."""
+        async with self.post(path, body, headers) as answer:
+            if answer.status < 300:
+                await answer.begin(idle=self._limits.idle)
+            yield answer
+
+    async def get(self, path: str, *, seconds: float, root: bool = False) -> tuple[int, bytes]:
+        """A small answer, within a time; `root`: the path is beside the version and not below it."""
+        url = self.access.url(path, root=root)
         with self._told:
             async with asyncio.timeout(seconds), self._session.get(url, allow_redirects=False) as response:
                 return response.status, await Answer(response, self._told).all()
@@ -165,11 +213,40 @@ def _seen(closed: "asyncio.Future[None]") -> None:
         closed.exception()
 
 
-_BROKEN: dict[type[BaseException], str] = {
-    aiohttp.ClientPayloadError: "the body ended before it was whole",
-    aiohttp.ServerDisconnectedError: "the connection was closed without an answer",
-    aiohttp.ClientResponseError: "the answer is not HTTP",
-}
+class _Row(NamedTuple):
+    """What an exception means: the failure it becomes, and the words for it."""
+
+    error: type[BaseException]
+    becomes: Callable[[str], Failure]
+    words: str
+
+
+_ROWS = (
+    _Row(aiohttp.ConnectionTimeoutError, failures.unreachable, "cannot be reached: it did not take the connection in time"),
+    _Row(TimeoutError, failures.timed_out, "did not answer in time"),
+    _Row(aiohttp.ClientConnectorCertificateError, failures.unreachable, "cannot be trusted: {why}. 'ca_file' names an authority to trust"),
+    _Row(aiohttp.ClientProxyConnectionError, failures.unreachable, "cannot be reached: its proxy does not answer ({why})"),
+    _Row(aiohttp.ClientHttpProxyError, failures.unreachable, "cannot be reached: its proxy answered {why}"),
+    _Row(aiohttp.ClientConnectorError, failures.unreachable, "cannot be reached: {why}"),
+    _Row(aiohttp.ClientPayloadError, failures.ended_early, "broke off its answer (the body ended before it was whole)"),
+    _Row(aiohttp.ServerDisconnectedError, failures.ended_early, "broke off its answer (the connection was closed without an answer)"),
+    _Row(aiohttp.ClientResponseError, failures.ended_early, "broke off its answer (the answer is not HTTP)"),
+    _Row(aiohttp.ClientError, failures.ended_early, "broke off its answer (connection lost)"),
+    _Row(OSError, failures.ended_early, "broke off its answer (connection lost)"),
+)
+"""The first row that fits decides."""
+
+
+def _why(error: BaseException) -> str:
+    match error:
+        case aiohttp.ClientConnectorCertificateError():
+            return str(getattr(error.certificate_error, "verify_message", "") or error.certificate_error)
+        case aiohttp.ClientHttpProxyError():
+            return str(error.status)
+        case OSError():
+            return error.strerror or str(error)
+        case _:
+            return str(error)
 
 
 class _Told:
@@ -182,11 +259,7 @@ class _Told:
         pass
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, TimeoutError):
-            raise UpstreamError(failures.timed_out(f"the {self.place} did not answer in time")) from None
-        if isinstance(error, aiohttp.ClientConnectorError):
-            raise UpstreamError(failures.unreachable(f"the {self.place} cannot be reached: {error.strerror or error}")) from None
-        if isinstance(error, aiohttp.ClientError | OSError):
-            raise UpstreamError(
-                failures.ended_early(f"the {self.place} broke off its answer ({_BROKEN.get(type(error), 'connection lost')})")
-            ) from None
+        for row in _ROWS if error is not None else ():
+            if isinstance(error, row.error):
+                told = f"the {self.place} {row.words.format(why=_why(error))}"
+                raise UpstreamError(row.becomes(told)) from None

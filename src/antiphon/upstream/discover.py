@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from antiphon.protocol.errors import UpstreamError
+from antiphon.upstream.access import Access
 from antiphon.upstream.client import Client, Limits
 
 SECONDS = 0.5
@@ -29,9 +30,9 @@ async def discover(*, not_port: int, places: Sequence[Place] = PLACES) -> tuple[
 
 async def _answers(place: Place) -> str:
     url = f"http://127.0.0.1:{place.port}/v1"
-    client = Client(url, limits=Limits(SECONDS, SECONDS))
+    client = Client(Access(url), Limits(SECONDS, SECONDS))
     try:
-        status, body = await client.get(f"{url}/models", seconds=SECONDS)
+        status, body = await client.get("/models", seconds=SECONDS)
         return url if status == 200 and b'"data"' in body else ""
     except UpstreamError:
         return ""

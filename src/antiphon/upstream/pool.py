@@ -9,13 +9,13 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from math import inf
-from urllib.parse import urlsplit
 
-from antiphon import catalogue, config
+from antiphon import catalogue, upstream_settings
 from antiphon.catalogue import Model
 from antiphon.config import Config
 from antiphon.protocol.errors import UpstreamError
 from antiphon.translation.dialect import Dialect
+from antiphon.upstream import access
 from antiphon.upstream.client import Answer, Client, Limits
 from antiphon.upstream.probe import Probed, probe
 from antiphon.upstream.select import Route, select
@@ -29,11 +29,11 @@ READY_SECONDS = 1.0
 class Upstream:
     """One model server: its settings, its connections, and what it is once it has been asked."""
 
-    def __init__(self, name: str, settings: Config, *, key: str, limits: Limits) -> None:
+    def __init__(self, name: str, settings: Config, environ: Mapping[str, str]) -> None:
         self.name = name
-        self.settings = settings.upstreams[name]
+        self.settings = own = settings.upstreams[name]
         self._models = settings.models
-        self.client = Client(base_url(self.settings.url), key=key, headers=self.settings.headers, limits=limits)
+        self.client = Client(access.of(name, own, environ), Limits(own.connect_seconds, own.first_byte_seconds, own.idle_seconds))
         self._probed: Probed | None = None
         self._asked = float("-inf")
         self._asking = asyncio.Lock()
@@ -46,7 +46,7 @@ class Upstream:
     def dialect(self, model: str) -> Dialect:
         """Its rules for a model, with what the settings say otherwise."""
         assert self._probed is not None, "known() comes first"
-        return config.dialect(self._probed.dialect, self.settings, config.of_model(self._models, self.name, model))
+        return upstream_settings.dialect(self._probed.dialect, self.settings, upstream_settings.of_model(self._models, self.name, model))
 
     @property
     def models(self) -> list[Model]:
@@ -93,24 +93,21 @@ class Destination:
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """A request as an upstream is sent it. `thread` is whose it is (`threads.key`)."""
+    """A request as an upstream is sent it. `thread` is whose it is (`threads.key`); `authorization` is the client's, for upstreams that may have it."""
 
     path: str
     body: bytes
     headers: Mapping[str, str]
     thread: str = ""
+    authorization: str = ""
 
 
 class Pool:
     """All upstreams."""
 
     def __init__(self, settings: Config, *, environ: Mapping[str, str]) -> None:
-        limits = Limits(settings.connect_seconds, settings.idle_seconds)
         self._settings = settings
-        self.upstreams = {
-            name: Upstream(name, settings, key=environ.get(one.key_env, "").strip() if one.key_env else "", limits=limits)
-            for name, one in settings.upstreams.items()
-        }
+        self.upstreams = {name: Upstream(name, settings, environ) for name in settings.upstreams}
 
     async def close(self) -> None:
         """Ends all connections."""
@@ -128,7 +125,11 @@ class Pool:
     @asynccontextmanager
     async def answer(self, to: Destination, outgoing: Outgoing) -> AsyncGenerator[Answer]:
         """Sends a request; the answer, whatever its status, may be read until the block ends."""
-        async with to.upstream.client.post(outgoing.path, outgoing.body, outgoing.headers) as answer:
+        upstream, headers, key = to.upstream, outgoing.headers, ""
+        if upstream.settings.pass_authorization and outgoing.authorization:
+            headers, key = {**headers, "authorization": outgoing.authorization}, outgoing.authorization.rpartition(" ")[2]
+        async with upstream.client.answer(outgoing.path, outgoing.body, headers) as answer:
+            answer.hide(key)
             yield answer
 
     async def models(self) -> list[Model]:
@@ -153,9 +154,3 @@ class Pool:
         except UpstreamError:
             return False
         return True
-
-
-def base_url(url: str) -> str:
-    """An upstream's URL up to and with the version: a bare host means its `/v1`."""
-    trimmed = url.rstrip("/")
-    return trimmed if urlsplit(trimmed).path else f"{trimmed}/v1"

@@ -33,7 +33,7 @@ async def probe(client: Client, *, api: str, dialect: str) -> Probed:
     """All of it; what is given is not asked for. Raises UpstreamError where the server cannot be reached."""
     listed, props = await asyncio.gather(_get(client, "/models"), _get(client, "/props", root=True))
     entries: list[Any] = listed.get("data") if isinstance(listed.get("data"), list) else []  # pyright: ignore[reportAssignmentType]
-    kind = DIALECTS.get(dialect) or DIALECTS.get(_recognised(client.base, entries, props))
+    kind = DIALECTS.get(dialect) or DIALECTS.get(_recognised(client.access.base, entries, props))
     if api == "auto":
         api = await _api(client, kind)
     kind = kind or DIALECTS[api]
@@ -72,9 +72,8 @@ async def _api(client: Client, kind: Dialect | None) -> str:
 
 async def _get(client: Client, path: str, *, root: bool = False) -> dict[str, Any]:
     """A JSON object from a server; empty where it answers anything else."""
-    base = client.base.removesuffix("/v1") if root else client.base
     try:
-        status, body = await client.get(f"{base}{path}", seconds=SECONDS)
+        status, body = await client.get(path, root=root, seconds=SECONDS)
     except UpstreamError:
         if not root:
             raise
