@@ -58,11 +58,12 @@ async def run(
     env: Mapping[str, str] | None = None,
     cwd: Path | None = None,
     interrupt: asyncio.Event | None = None,
+    given: bytes = b"",
 ) -> Done:
     """Runs a program to its end, or interrupts it when told; one that takes too long is ended with all it started."""
     process = await asyncio.create_subprocess_exec(
         *command,
-        stdin=asyncio.subprocess.DEVNULL,
+        stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
         env=env,
@@ -70,7 +71,7 @@ async def run(
         start_new_session=True,
     )
     exited = True
-    reading = asyncio.ensure_future(process.communicate())
+    reading = asyncio.ensure_future(process.communicate(given))
     interrupting = asyncio.ensure_future(_interrupted(process, interrupt))
     try:
         await asyncio.wait([reading], timeout=seconds)

@@ -28,8 +28,8 @@ MESSAGE_FIELDS = {
     "assistant": {"role", "content", "name", "tool_calls", "refusal", "reasoning_content", "reasoning"},
     "tool": {"role", "content", "tool_call_id"},
 }
-PART_FIELDS = {"text": {"type", "text"}, "image_url": {"type", "image_url"}}
-PARTS = {"system": ("text",), "user": ("text", "image_url"), "assistant": ("text",), "tool": ("text",)}
+PART_FIELDS = {"text": {"type", "text"}, "image_url": {"type", "image_url"}, "file": {"type", "file"}}
+PARTS = {"system": ("text",), "user": ("text", "image_url", "file"), "assistant": ("text",), "tool": ("text",)}
 FUNCTION_FIELDS = {"name", "description", "parameters", "strict"}
 CHOICES = ("auto", "none", "required")
 
@@ -84,6 +84,8 @@ def _part(part: Json, path: str, role: str) -> Iterator[Complaint]:
         yield Complaint(f"{path}.text", "a string is required")
     if kind == "image_url" and not str(url).startswith(("data:image/", "http://", "https://")):
         yield Complaint(f"{path}.image_url", "expected an object with url, a data: or http URL")
+    if kind == "file" and not mapping(part.get("file")).keys() & {"file_data", "file_id"}:
+        yield Complaint(f"{path}.file", "expected an object with file_data or file_id")
 
 
 def assistants(body: Json) -> Iterator[Complaint]:

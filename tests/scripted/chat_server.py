@@ -14,6 +14,7 @@ from tests.scripted.script import (
     Answer,
     Call,
     Failure,
+    File,
     Image,
     Json,
     Output,
@@ -24,6 +25,7 @@ from tests.scripted.script import (
     Tool,
     Usage,
     View,
+    decoded,
     mapping,
     objects,
     pieces,
@@ -67,6 +69,12 @@ def images(message: Json) -> Iterator[Image]:
     for part in objects(message.get("content")):
         if part.get("type") == "image_url":
             yield Image.from_url(str(part["image_url"]["url"]))
+
+
+def files(message: Json) -> Iterator[File]:
+    for part in objects(message.get("content")):
+        if part.get("type") == "file":
+            yield File(decoded(str(part["file"].get("file_data"))), str(part["file"].get("filename")))
 
 
 def declared(body: Json) -> Iterator[Tool]:
@@ -196,6 +204,7 @@ class ChatWire:
             said=tuple(Said(str(each["role"]), text) for each in messages for text in texts(each) if each["role"] != "tool"),
             outputs=tuple(Output(each["tool_call_id"], "\n".join(texts(each))) for each in messages if each["role"] == "tool"),
             images=tuple(image for each in messages for image in images(each)),
+            files=tuple(file for each in messages for file in files(each)),
             reasoning=tuple(str(each[name]) for each in messages for name in REASONING if each.get(name)),
             schema=mapping(mapping(mapping(body.get("response_format")).get("json_schema")).get("schema")),
         )

@@ -11,7 +11,7 @@ from tests.scripted.catalogue import CODEX_MODELS
 from tests.scripted.responses_events import CREATED, finished, frames
 from tests.scripted.responses_rules import refusal
 from tests.scripted.scenarios import SCRIPTS
-from tests.scripted.script import Answer, Failure, Image, Json, Output, Said, Tool, View, mapping, objects
+from tests.scripted.script import Answer, Failure, File, Image, Json, Output, Said, Tool, View, decoded, mapping, objects
 from tests.scripted.server import MODEL, Wire, main
 
 MESSAGES = (None, "message", "agent_message")
@@ -69,6 +69,12 @@ def images(item: Json) -> Iterator[Image]:
             yield Image.from_url(str(part.get("image_url")))
 
 
+def files(item: Json) -> Iterator[File]:
+    for part in objects(item.get("content")):
+        if part.get("type") == "input_file":
+            yield File(decoded(str(part.get("file_data"))), str(part.get("filename")))
+
+
 @dataclass(frozen=True, slots=True)
 class ResponsesWire:
     strict: bool = False
@@ -87,6 +93,7 @@ class ResponsesWire:
             said=tuple(each for item in items for each in said(item)),
             outputs=tuple(output(item) for item in items if item.get("type") in OUTPUTS),
             images=tuple(image for item in items for image in images(item)),
+            files=tuple(file for item in items for file in files(item)),
             reasoning=tuple(thoughts(items)),
             schema=mapping(mapping(mapping(body.get("text")).get("format")).get("schema")),
         )

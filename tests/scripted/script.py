@@ -64,10 +64,20 @@ class Image:
 
     @classmethod
     def from_url(cls, url: str) -> "Image":
-        head, comma, body = url.partition(",")
-        if not comma or not head.endswith(";base64"):
-            raise ScriptError(f"not a base64 data URL: {url[:40]!r}")
-        return cls(base64.b64decode(body, validate=True))
+        return cls(decoded(url))
+
+
+@dataclass(frozen=True, slots=True)
+class File(Image):
+    name: str
+
+
+def decoded(url: str) -> bytes:
+    """What a data URL holds."""
+    head, comma, body = url.partition(",")
+    if not comma or not head.endswith(";base64"):
+        raise ScriptError(f"not a base64 data URL: {url[:40]!r}")
+    return base64.b64decode(body, validate=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +116,7 @@ class View:
     said: tuple[Said, ...]
     outputs: tuple[Output, ...]
     images: tuple[Image, ...]
+    files: tuple[File, ...] = ()
     reasoning: tuple[str, ...] = ()  # the model's own earlier thoughts, as far as they came back
     schema: Json = field(default_factory=dict[str, Any])  # that the answer must follow
 

@@ -91,8 +91,15 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "a field of a message item": (messages(USER | {"type": "message"}), "messages[0].type: unknown field of a user message"),
     "user content null": (messages(USER | {"content": None}), "messages[0].content: a user message needs"),
     "user content empty": (messages(USER | {"content": []}), "messages[0].content: a user message needs"),
-    "an input_text part": (messages(USER | {"content": [{"type": "input_text", "text": "x"}]}), "takes parts ('text', 'image_url')"),
+    "an input_text part": (
+        messages(USER | {"content": [{"type": "input_text", "text": "x"}]}),
+        "takes parts ('text', 'image_url', 'file')",
+    ),
     "an image in a system message": (messages(SYSTEM | {"content": [IMAGE]}), "takes parts ('text',)"),
+    "a file without its data": (
+        messages(USER | {"content": [{"type": "file", "file": {"filename": "a.pdf"}}]}),
+        "messages[0].content[0].file: expected an object with file_data or file_id",
+    ),
     "an image URL as a string": (
         messages(USER | {"content": [{"type": "image_url", "image_url": PIXEL}]}),
         "messages[0].content[0].image_url: expected an object with url",

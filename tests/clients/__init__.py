@@ -1,0 +1,1 @@
+"""Real clients against the gateway, each used as its own documentation says, over both kinds of upstream."""

@@ -1,0 +1,87 @@
+"""The clients: which program drives each, what it needs, and which scenarios it has.
+
+Their packages are locked (`requirements/clients.txt`, `node/package-lock.json`) and installed into the project's cache when a test first needs
+them: an environment of their own, so that no client's dependencies are the project's.
+"""
+
+import hashlib
+import os
+import shutil
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.clients.scenarios import SCENARIOS
+from tests.matrix.codex import run
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+CACHE = ROOT / ".cache" / "clients"
+LOCK = ROOT / "requirements" / "clients.txt"
+INSTALL_SECONDS = 300
+
+
+class NoClientError(Exception):
+    """A client's packages can neither be found nor installed here."""
+
+
+async def python(program: str) -> list[str]:
+    """A Python program's command."""
+    folder = CACHE / f"python-{sys.version_info.major}.{sys.version_info.minor}-{_digest(LOCK)}"
+    interpreter = folder / "bin" / "python"
+    if not (folder / "installed").exists():
+        pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", str(interpreter)]
+        await _install([sys.executable, "-m", "venv", "--clear", "--without-pip", str(folder)])
+        await _install([*pip, "install", "--quiet", "--no-compile", "--only-binary", ":all:", "--require-hashes", "-r", str(LOCK)])
+        (folder / "installed").touch()
+    return [str(interpreter), str(HERE / "python" / program)]
+
+
+async def node(program: str) -> list[str]:
+    """A Node program's command. Node looks for packages beside the program, so the programs are copied there."""
+    found, npm = shutil.which("node"), shutil.which("npm")
+    if found is None or npm is None:
+        raise NoClientError("node and npm are not installed")
+    source = HERE / "node"
+    folder = CACHE / f"node-{_digest(source / 'package-lock.json')}"
+    shutil.copytree(source, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("node_modules"))
+    if not (folder / "installed").exists():
+        await _install([npm, "ci", "--prefix", str(folder), "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"])
+        (folder / "installed").touch()
+    return [found, str(folder / program)]
+
+
+async def curl(program: str) -> list[str]:
+    if shutil.which("curl") is None:
+        raise NoClientError("curl is not installed")
+    return ["bash", str(HERE / "curl" / program)]
+
+
+def _digest(lock: Path) -> str:
+    return hashlib.sha256(lock.read_bytes()).hexdigest()[:12]
+
+
+async def _install(command: list[str]) -> None:
+    done = await run(command, seconds=INSTALL_SECONDS, env=dict(os.environ))
+    if done.exit != 0:
+        raise NoClientError(f"{command[0]} could not install the clients: {(done.errors or done.output).strip()[-600:]}")
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """One client, and the scenarios it has."""
+
+    prepared: Callable[[str], Awaitable[list[str]]]
+    program: str
+    scenarios: tuple[str, ...]
+
+
+EVERYBODYS = ("text", "stream", "tools", "structured", "image", "file", "turns", "failing", "broken")
+CLIENTS: dict[str, Client] = {
+    "openai-python": Client(python, "openai_sync.py", tuple(SCENARIOS)),
+    "openai-python-async": Client(python, "openai_async.py", (*EVERYBODYS, "busy", "chat")),
+    "openai-agents-python": Client(python, "openai_agents.py", EVERYBODYS),
+    "langchain": Client(python, "langchain_openai_chat.py", EVERYBODYS),
+    "pydantic-ai": Client(python, "pydantic_agent.py", EVERYBODYS),
+}
