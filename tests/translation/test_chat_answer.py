@@ -40,6 +40,14 @@ DIALOGUES: dict[str, tuple[list[Json], list[str]]] = {
     "the last words with the finish": ([delta("stop", content="Hi")], message("Hi")),
     "llama.cpp: null content first": ([delta(role="assistant", content=None), delta(content="Hi"), STOP], message("Hi")),
     "content as parts": ([delta(content=[{"type": "text", "text": "H"}, {"type": "text", "text": None}, "x", {"type": "text", "text": "i"}]), STOP], message("Hi")),
+    "thoughts as a part of the content": (
+        [delta(content=[{"type": "thinking", "thinking": [{"type": "text", "text": "Hm"}]}]), delta(content=[{"type": "text", "text": "Hi"}]), STOP],
+        [*thoughts("Hm"), *message("Hi")],
+    ),
+    "both in one": (
+        [delta(content=[{"type": "thinking", "thinking": "Hm"}, {"type": "text", "text": "Hi"}, {"type": "reference", "reference_ids": [1]}]), STOP],
+        [*thoughts("Hm"), *message("Hi")],
+    ),
     "a refusal": (
         [delta(refusal="No."), STOP],
         ["output_item.added message ", "content_part.added", "refusal.delta No.", "refusal.done No.", "content_part.done", "output_item.done message No."],
@@ -267,6 +275,8 @@ PLACES = {
     "behind it": lambda used: [delta(content="Hi"), STOP, {"choices": [], "usage": used}],
     "before it": lambda used: [{"choices": [], "usage": used}, delta(content="Hi"), STOP],
     "without choices": lambda used: [delta(content="Hi"), STOP, {"usage": used}],
+    "at the choice": lambda used: [delta(content="Hi"), {"choices": [{**STOP["choices"][0], "usage": used}]}],
+    "where Groq has it": lambda used: [delta(content="Hi"), {**STOP, "x_groq": {"id": "req_1", "usage": used}}],
     "null until the end": lambda used: [{**delta(content="Hi"), "usage": None}, STOP, {"choices": [], "usage": used}],
 }
 

@@ -102,14 +102,23 @@ SAME_AS_UNSAID = {"moderation", "unknown_null", "truncation"}
 """Fields of the request that say what would be so without them."""
 
 
+OBJECT = {"type": "object"}
+FORMATS: dict[str, dict[str, object]] = {
+    "json_schema": {"response_format": {"type": "json_schema", "json_schema": {"name": "a", "strict": True, "schema": OBJECT}}},
+    "json_object": {"response_format": {"type": "json_object", "schema": OBJECT}},
+    "words": {"response_format": {"type": "json_object"}},
+    "": {},
+}
+"""What the schema of the request becomes."""
+
+
 def mapped(rules: ChatRules) -> dict[str, object]:
     """What the mapped fields become, by the dialect's own names."""
-    form = {"name": "a", "strict": True, "schema": {"type": "object"}}
     return {
         rules.max_tokens: 1000,
         **({rules.effort: "low"} if rules.effort else {}),
         **({rules.verbosity: "low"} if rules.verbosity else {}),
-        **({"response_format": {"type": "json_schema", "json_schema": form}} if "json_schema" in rules.response_format else {}),
+        **FORMATS[rules.json_schema],
         "logprobs": True,
         "top_logprobs": 3,
         "stream": True,

@@ -15,14 +15,17 @@ from itertools import count
 SEPARATOR = "__"
 _MARK = 8
 """How many digits of the hash a name carries."""
+_LETTER = "f_"
+"""How a name begins that may not begin as it would."""
 _OUTSIDE = re.compile(r"[^A-Za-z0-9_-]")
 
 
 @dataclass(frozen=True, slots=True)
 class NameRules:
-    """What a name may be upstream. `limit` 0 means that any name may be."""
+    """What a name may be upstream. `limit` 0 means that any name may be. `pattern` may narrow the alphabet, or say how a name begins."""
 
     limit: int = 64
+    pattern: str = "[A-Za-z0-9_-]+"
 
 
 def candidates(namespace: str | None, name: str, rules: NameRules) -> Iterator[str]:
@@ -33,7 +36,8 @@ def candidates(namespace: str | None, name: str, rules: NameRules) -> Iterator[s
     readable = _readable(namespace, name, (rules.limit or 256) - _MARK - 1)
     for salt in count():
         pair = f"{namespace or ''}\0{name}" + "\0" * salt
-        yield f"{readable}_{hashlib.sha256(pair.encode('utf-8', 'backslashreplace')).hexdigest()[:_MARK]}"
+        made = f"{readable}_{hashlib.sha256(pair.encode('utf-8', 'backslashreplace')).hexdigest()[:_MARK]}"
+        yield made if is_fit(made, rules) else f"{_LETTER}{made[len(_LETTER) :]}"
 
 
 def _readable(namespace: str | None, name: str, room: int) -> str:
@@ -47,7 +51,7 @@ def _readable(namespace: str | None, name: str, room: int) -> str:
 
 def is_fit(name: str, rules: NameRules) -> bool:
     """Whether an upstream takes this name as it is."""
-    return rules.limit == 0 or (0 < len(name) <= rules.limit and _OUTSIDE.search(name) is None)
+    return rules.limit == 0 or (0 < len(name) <= rules.limit and re.fullmatch(rules.pattern, name) is not None)
 
 
 def _is_ambiguous(namespace: str, name: str) -> bool:

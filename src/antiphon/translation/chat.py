@@ -5,7 +5,6 @@ here: the message list (`chat_messages`), the answer (`chat_answer`).
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from msgspec import Raw
@@ -13,13 +12,13 @@ from msgspec import Raw
 from antiphon.history.pairing import Pairing, paired
 from antiphon.protocol import item_views, json, request, response
 from antiphon.protocol.document import Document
-from antiphon.protocol.notes import Kind, Note
 from antiphon.protocol.request import SettingsView
 from antiphon.tools import declaration, registry
 from antiphon.tools.names import NameRules
-from antiphon.tools.registry import Registry
-from antiphon.translation import lowered
+from antiphon.translation import chat_format, chat_tools, lowered
+from antiphon.translation.chat_context import Context
 from antiphon.translation.chat_messages import messages
+from antiphon.translation.chat_thinking import effort_fields
 from antiphon.translation.dialect import ChatRules
 from antiphon.translation.translated import Translated
 
@@ -31,50 +30,53 @@ def translate(document: Document, rules: ChatRules) -> Translated:
     settings = request.settings(document)
     tools, notes = registry.build(
         [*declaration.read(settings.tools or []), *lowered.additional_tools(settings.input)],
-        NameRules(rules.name_limit),
+        NameRules(rules.name_limit, rules.name_pattern),
         dispatches=rules.found_tools == "dispatch",
     )
     items = lowered.lower(request.items(settings.input), tools, notes)
+    context = Context(rules, tools, notes)
+    form = chat_format.formatted(settings.text.format if settings.text is not None else None, context)
+    instructions = "\n\n".join(text for text in (settings.instructions, form.words) if text)
     pairing = Pairing(rules.images_in_outputs, notes)
-    body: dict[str, Any] = {"model": settings.model, "messages": messages(settings.instructions, paired(items, pairing), rules, notes)}
-    context = _Context(rules, tools, notes)
-    body |= _tools(context)
+    body: dict[str, Any] = {"model": settings.model, "messages": messages(instructions, paired(items, pairing), rules, notes)}
+    made = chat_tools.tools(settings, context)
+    body |= made.fields | form.fields
+    if (effort := _effort(settings)) is not None:
+        body |= effort_fields(effort, context, forced=made.forced)
     for name in document.members:
         body |= _field(name, document, settings, context)
-    return Translated(PATH, Document.of(body), tools, notes, wanted=_wanted(body.get("tool_choice")))
+    return Translated(PATH, Document.of(rules.adds | body), tools, notes, wanted=made.wanted)
 
 
-def _wanted(choice: Any) -> str | None:
-    """The upstream name of the one tool that must be called."""
-    return json.an_object(json.an_object(choice).get("function")).get("name")
+_Mapper = Callable[[SettingsView, Context], dict[str, Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Context:
-    rules: ChatRules
-    tools: Registry
-    notes: list[Note]
-
-    def drop(self, where: str, why: str = "") -> dict[str, Any]:
-        self.notes.append(Note(Kind.DROPPED, where, why))
-        return {}
-
-
-_Mapper = Callable[[SettingsView, _Context], dict[str, Any]]
-
-
-def _field(name: str, document: Document, settings: SettingsView, context: _Context) -> dict[str, Any]:
+def _field(name: str, document: Document, settings: SettingsView, context: Context) -> dict[str, Any]:
     """What one field of the request becomes."""
     if name in HANDLED:
         for lost in _lost_parts(name, document):
             context.drop(f"{name}.{lost}")
         return HANDLED[name](settings, context)
-    spelled = document.members[name]
-    if name in context.rules.passes:
-        return {name: spelled}
-    if json.is_null(spelled) or spelled_default(name, spelled):
+    spelled, rules = document.members[name], context.rules
+    if json.is_null(spelled):  # as unsaid; some servers refuse it in words
+        return {}
+    if name in rules.passes or name in rules.renames:
+        return {rules.renames.get(name, name): _in_range(name, spelled, context)}
+    if spelled_default(name, spelled):
         return {}
     return context.drop(name)
+
+
+def _in_range(name: str, spelled: Raw, context: Context) -> Any:
+    """A number that the server takes."""
+    value = json.value(spelled) if name in context.rules.ranges else None
+    if not isinstance(value, int | float):
+        return spelled
+    least, most = context.rules.ranges[name]
+    if least <= value <= most:
+        return spelled
+    context.change(name, f"the server takes {least:g} to {most:g}")
+    return max(least, min(most, value))
 
 
 _PARTS = {"reasoning": ("effort", "summary"), "text": ("format", "verbosity")}
@@ -96,57 +98,14 @@ def spelled_default(name: str, spelled: Raw) -> bool:
 _SAME_AS_DEFAULT = {("service_tier", b'"default"'), ("truncation", b'"auto"')}
 
 
-def _stream(settings: SettingsView, context: _Context) -> dict[str, Any]:
+def _stream(settings: SettingsView, context: Context) -> dict[str, Any]:
     if not settings.stream:
         return {}
     return {"stream": True, **({"stream_options": {"include_usage": True}} if context.rules.stream_usage else {})}
 
 
-def _tools(context: _Context) -> dict[str, Any]:
-    functions = lowered.functions(context.tools, context.rules.schema_drops, context.notes)
-    return {"tools": [_tool(function, where, context) for function, where in functions]} if functions else {}
-
-
-def _tool(function: Document, where: str, context: _Context) -> dict[str, Any]:
-    kept = ("name", "description", "parameters", *(("strict",) if context.rules.strict_tools else ()))
-    for lost in [name for name in function.members if name not in (*kept, "type") and function.get(name)]:
-        context.drop(f"{where}.{lost}")
-    members = {name: function.members[name] for name in kept if name in function and not json.is_null(function.members[name])}
-    return {"type": "function", "function": members}
-
-
-def _tool_choice(settings: SettingsView, context: _Context) -> dict[str, Any]:
-    """A choice among tools: as a word, or by the name that the upstream knows."""
-    choice = settings.tool_choice
-    named = request.choice(choice)
-    if not context.tools.entries or json.is_null(choice):
-        return {}
-    if named is None:
-        return {"tool_choice": choice}
-    name = named.text("name")
-    upstream = None if name is None else context.tools.upstream_name(named.text("namespace"), name)
-    if upstream in context.tools.entries:
-        return {"tool_choice": {"type": "function", "function": {"name": upstream}}}
-    if named.text("type") == "allowed_tools" and named.text("mode"):
-        context.notes.append(Note(Kind.CHANGED, "tool_choice.tools", "all tools stay allowed"))
-        return {"tool_choice": named.members["mode"]}
-    return context.drop("tool_choice", "no such tool upstream")
-
-
-def _parallel(settings: SettingsView, context: _Context) -> dict[str, Any]:
-    known = settings.parallel_tool_calls is not None and context.tools.entries
-    return {"parallel_tool_calls": settings.parallel_tool_calls} if known else {}
-
-
-def _max_tokens(settings: SettingsView, context: _Context) -> dict[str, Any]:
+def _max_tokens(settings: SettingsView, context: Context) -> dict[str, Any]:
     return {} if settings.max_output_tokens is None else {context.rules.max_tokens: settings.max_output_tokens}
-
-
-def _reasoning(settings: SettingsView, context: _Context) -> dict[str, Any]:
-    effort = _effort(settings)
-    if effort is None:
-        return {}
-    return {context.rules.effort: effort} if context.rules.effort else context.drop("reasoning.effort")
 
 
 def _effort(settings: SettingsView) -> str | None:
@@ -161,36 +120,25 @@ def _effort(settings: SettingsView) -> str | None:
     return effort
 
 
-def _text(settings: SettingsView, context: _Context) -> dict[str, Any]:
-    made: dict[str, Any] = {}
-    text = settings.text
-    if text is not None and text.verbosity is not None:
-        made |= {context.rules.verbosity: text.verbosity} if context.rules.verbosity else context.drop("text.verbosity")
-    if text is None or text.format is None or text.format.type == "text":
-        return made
-    form = text.format
-    if form.type not in context.rules.response_format:
-        return made | context.drop("text.format", form.type)
-    if form.type != "json_schema":
-        return made | {"response_format": {"type": form.type}}
-    named = {"name": form.name or "answer", "description": form.description, "strict": form.strict}
-    kept: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
-    if len(memoryview(form.schema)):
-        kept["schema"] = form.schema
-    return made | {"response_format": {"type": form.type, "json_schema": kept}}
+def _verbosity(settings: SettingsView, context: Context) -> dict[str, Any]:
+    if settings.text is None or settings.text.verbosity is None:
+        return {}
+    return {context.rules.verbosity: settings.text.verbosity} if context.rules.verbosity else context.drop("text.verbosity")
 
 
-def _logprobs(settings: SettingsView, context: _Context) -> dict[str, Any]:
-    return {"logprobs": True, "top_logprobs": settings.top_logprobs} if settings.top_logprobs else {}
+def _logprobs(settings: SettingsView, context: Context) -> dict[str, Any]:
+    if not settings.top_logprobs:
+        return {}
+    return {"logprobs": True, "top_logprobs": settings.top_logprobs} if context.rules.logprobs else context.drop("top_logprobs")
 
 
-def _include(settings: SettingsView, context: _Context) -> dict[str, Any]:
+def _include(settings: SettingsView, context: Context) -> dict[str, Any]:
     for number, wish in enumerate(settings.include or []):
         context.drop(f"include[{number}]", wish)
     return {}
 
 
-def _nothing(settings: SettingsView, context: _Context) -> dict[str, Any]:
+def _nothing(settings: SettingsView, context: Context) -> dict[str, Any]:
     return {}
 
 
@@ -200,11 +148,11 @@ HANDLED: dict[str, _Mapper] = {
     "instructions": _nothing,
     "stream": _stream,
     "tools": _nothing,
-    "tool_choice": _tool_choice,
-    "parallel_tool_calls": _parallel,
+    "tool_choice": _nothing,
+    "parallel_tool_calls": _nothing,
     "max_output_tokens": _max_tokens,
-    "reasoning": _reasoning,
-    "text": _text,
+    "reasoning": _nothing,
+    "text": _verbosity,
     "top_logprobs": _logprobs,
     "include": _include,
 }

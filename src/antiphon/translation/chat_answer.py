@@ -10,6 +10,7 @@ Not here: how events are spelled (`protocol.stream_builder`), the client's own t
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from itertools import groupby
 from math import isfinite
 from typing import Any, NamedTuple
 
@@ -40,6 +41,7 @@ FINISH: dict[str, str] = {
     "length": "max_output_tokens",
     "max_tokens": "max_output_tokens",
     "model_length": "max_output_tokens",
+    "model_context_window_exceeded": "max_output_tokens",
     "content_filter": "content_filter",
     "sensitive": "content_filter",
     "error": "failed",
@@ -69,11 +71,17 @@ class _CallDelta(msgspec.Struct):
     function: _Function | None = None
 
 
+class _Groq(msgspec.Struct):
+    usage: Raw = _NONE
+    error: str | None = None
+
+
 class _Chunk(msgspec.Struct):
     choices: list[Any] | None = None
     usage: Raw = _NONE
     error: Raw = _NONE
     message: Raw = _NONE
+    x_groq: _Groq | None = None
 
 
 @cache
@@ -82,7 +90,8 @@ def _reader(reasoning: tuple[str, ...]) -> "msgspec.json.Decoder[_Chunk]":
     members: list[Any] = [(name, Raw, _NONE) for name in ("content", "refusal", *reasoning)]
     delta = msgspec.defstruct("Delta", [*members, ("tool_calls", list[_CallDelta] | None, None)])
     choice = msgspec.defstruct(
-        "Choice", [("delta", delta | None, None), ("message", delta | None, None), ("finish_reason", str | None, None)]
+        "Choice",
+        [("delta", delta | None, None), ("message", delta | None, None), ("finish_reason", str | None, None), ("usage", Raw, _NONE)],
     )
     return json.reader(msgspec.defstruct("Chunk", [("choices", list[choice] | None, None)], bases=(_Chunk,)))  # pyright: ignore[reportReturnType, reportUnknownVariableType, reportInvalidTypeForm, reportArgumentType, reportUnknownArgumentType]
 
@@ -183,13 +192,14 @@ class ChatAnswer:
             return self.fail(failures.ended_early(f"the model server sent what is not a chat completion: {bad}"))
         if _is_given(chunk.error):
             return self.fail(failures.in_stream(json.value(chunk.error), rows=self._manner.rows))
-        if _is_given(chunk.usage):
-            self._usage = usage(chunk.usage) or self._usage
+        counted = _counted(chunk)
+        if counted is not None:
+            self._usage = usage(counted) or self._usage
         if chunk.choices is None:
             return self._without_choices(chunk)
         said = self._choice(chunk.choices[0]) if chunk.choices else []
         events = [event for one in said for event in one.say(one.words)]
-        if len(said) == 1 and self._finish is None and not _is_given(chunk.usage):
+        if len(said) == 1 and self._finish is None and counted is None:
             self._alike = alike(data, said[0].field, said[0].words, said[0].say)
         return events
 
@@ -210,7 +220,8 @@ class ChatAnswer:
         given = ((name, getattr(delta, name)) for name in self._manner.reasoning)
         thoughts = [_Said(name, text, self._think) for name, piece in given if (text := _text(piece)) != _EMPTY]
         said = thoughts[:1]  # some servers say the same in two fields
-        said += [_Said(name, _text(getattr(delta, name)), say) for name, say in (("content", self._talk), ("refusal", self._refuse))]
+        said += [_Said("content", words, self._think if thought else self._talk) for thought, words in _content(delta.content)]
+        said.append(_Said("refusal", _text(delta.refusal), self._refuse))
         calls = [self._call(call, number) for number, call in enumerate(delta.tool_calls or ())]
         return [one for one in said if one.words != _EMPTY] + calls
 
@@ -287,6 +298,13 @@ def _detail(counts: dict[str, Any], name: str) -> int:
     return next((found for path in USAGE_PLACES[name] if (found := _count(counts, *path))), 0)
 
 
+def _counted(chunk: _Chunk) -> Raw | None:
+    """The usage that a chunk tells, in any of the places where servers do."""
+    places = [chunk.usage, chunk.x_groq.usage if chunk.x_groq is not None else _NONE]
+    places += [choice.usage for choice in (chunk.choices or ())[:1]]
+    return next((place for place in places if _is_given(place)), None)
+
+
 def _is_given(spelled: Raw) -> bool:
     return spelled is not _NONE and len(memoryview(spelled)) > 0 and not json.is_null(spelled)
 
@@ -297,17 +315,27 @@ def _wants_summary(response: Document) -> bool:
     return reasoning is not None and reasoning.text("summary") not in (None, "none")
 
 
+def _content(spelled: Raw) -> list[tuple[bool, bytes]]:
+    """Content as pieces that are thoughts (True) or text; as parts it may hold both."""
+    if not _is_given(spelled) or not json.is_array(spelled):
+        return [(False, _text(spelled))]
+    parts = (Document(raw) for raw in json.elements(spelled) if json.is_object(raw))
+    return [
+        (thought, json.joined_text(_text(part.members.get("thinking" if thought else "text", _NONE)) for part in group))
+        for thought, group in groupby(parts, lambda part: "thinking" in part)
+    ]
+
+
 def _text(spelled: Raw) -> bytes:
-    """Words as a spelled string; content may come as parts."""
+    """Words as a spelled string; they may come as parts, each with a `text` or, where they were made shorter, a `summary`."""
     if not _is_given(spelled):
         return _EMPTY
     if json.is_text(spelled):
         return bytes(spelled)
     if not json.is_array(spelled):
         return _EMPTY
-    return json.joined_text(
-        bytes(part.members["text"]) for raw in json.elements(spelled) if json.is_object(raw) and (part := Document(raw)).text("text")
-    )
+    parts = [Document(raw) for raw in json.elements(spelled) if json.is_object(raw)]
+    return json.joined_text(bytes(part.members[name]) for part in parts for name in ("text", "summary") if part.text(name))
 
 
 def _spelled_arguments(spelled: Raw) -> bytes:

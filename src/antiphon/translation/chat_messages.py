@@ -5,6 +5,7 @@ parallel calls together; tool messages right behind. A message that has been let
 prompt ended with the first of them, stay two. Not here: which order the items have (`history.pairing`), the rest of the request (`chat`).
 """
 
+import hashlib
 from collections.abc import Iterable
 from typing import Any
 
@@ -19,6 +20,8 @@ from antiphon.translation.dialect import ChatRules
 from antiphon.translation.thinking import CLOSE, OPEN
 
 TEXT_PARTS = frozenset({"input_text", "output_text", "text", "summary_text", "reasoning_text", "refusal"})
+BETWEEN = "Understood."
+"""What the model seems to have said between two messages that may not touch."""
 _DETAILS = {"original": "high"}
 """Image details that only the Responses API has."""
 GO_ON: dict[str, Any] = {"role": "user", "content": "Go on."}
@@ -51,7 +54,7 @@ class _Fold:
             return
         self._close()
         if item.type == "function_call_output":
-            self.out.append({"role": "tool", "tool_call_id": item.call_id, "content": self._tool_content(item)})
+            self._put({"role": "tool", "tool_call_id": call_id(item, self.rules), "content": self._tool_content(item)})
         elif item.role in ("developer", "system") and self._leading:
             self.system.append(self.words(item))
         else:
@@ -94,8 +97,13 @@ class _Fold:
 
     def _close(self) -> None:
         if self._said is not None and (message := self._said.message(self.rules)) is not None:
-            self.out.append(message)
+            self._put(message)
         self._said = None
+
+    def _put(self, message: dict[str, Any]) -> None:
+        if self.out and (self.out[-1]["role"], message["role"]) in self.rules.apart:
+            self.out.append({"role": "assistant", "content": BETWEEN})
+        self.out.append(message)
 
     def _person(self, item: Lowered) -> None:
         role = self.rules.late_developer if item.role in ("developer", "system") else "user"
@@ -104,7 +112,7 @@ class _Fold:
         where = f"{item.where}.content"
         content = _content(item_views.parts(item.document.members.get("content", Raw(b"")), where), where, self)
         # A message with nothing left in it stays: it parts two answers of the model, and what stands apart once must stand apart for ever.
-        self.out.append({"role": role, "content": content or ""})
+        self._put({"role": role, "content": content or ""})
 
     def _tool_content(self, item: Lowered) -> Any:
         body = item.document.members["output"]
@@ -132,7 +140,7 @@ class _Said:
             case "function_call":
                 members = item.document.members
                 function = {"name": members["name"], "arguments": _arguments(members["arguments"], item.where, fold)}
-                self.calls.append({"id": item.call_id, "type": "function", "function": function})
+                self.calls.append({"id": call_id(item, fold.rules), "type": "function", "function": function})
             case "reasoning":
                 self.thoughts += _thoughts(item)
             case _:
@@ -142,17 +150,41 @@ class _Said:
         text = "\n\n".join(text for text in self.texts if text)
         if not text and not self.calls:
             return None
-        message: dict[str, Any] = {"role": "assistant", "content": text or None}
+        message: dict[str, Any] = {"role": "assistant", **_content_of_answer(text, rules)}
         if self.calls:
             message["tool_calls"] = self.calls
         # Only what stands in this very message decides, so that a later turn never changes an earlier one.
-        if rules.reasoning_back and self.calls and self.thoughts:
-            message |= _thinking(rules.reasoning_back, "\n\n".join(self.thoughts), text)
+        thoughts = "\n\n".join(self.thoughts) or (rules.reasoning_filler if self.calls else "")
+        if thoughts and rules.reasoning_back and (self.calls or rules.reasoning_always):
+            message |= _thinking(rules.reasoning_back, thoughts, text)
         return message
 
 
-def _thinking(field: str, thoughts: str, text: str) -> dict[str, Any]:
-    return {"content": f"{OPEN}\n{thoughts}\n{CLOSE}\n\n{text}"} if field == OPEN else {field: thoughts}
+def _content_of_answer(text: str, rules: ChatRules) -> dict[str, Any]:
+    return {"content": text} if text else _NO_TEXT[rules.no_text]
+
+
+_NO_TEXT: dict[str, dict[str, Any]] = {"null": {"content": None}, "empty": {"content": ""}, "absent": {}}
+
+
+def _thinking(place: str, thoughts: str, text: str) -> dict[str, Any]:
+    match place:
+        case "<think>":
+            return {"content": f"{OPEN}\n{thoughts}\n{CLOSE}\n\n{text}"}
+        case "thinking":
+            said = [{"type": "text", "text": text}] if text else []
+            return {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": thoughts}]}, *said]}
+        case _:
+            return {place: thoughts}
+
+
+def call_id(item: Lowered, rules: ChatRules) -> str | None:
+    """The id of a call as the server takes it: a function of the client's id alone, so that call and output agree."""
+    given, limit = item.call_id, rules.call_id_limit
+    if given is None or not limit:
+        return given
+    fits = len(given) == limit and given.isascii() and given.isalnum() if rules.call_ids_exact else len(given) <= limit
+    return given if fits else hashlib.sha256(given.encode("utf-8", "backslashreplace")).hexdigest()[:limit]
 
 
 def _thoughts(item: Lowered) -> list[str]:
@@ -192,7 +224,7 @@ def _part(part: Part, rules: ChatRules) -> dict[str, Any] | None:
     match part.type:
         case kind if kind in TEXT_PARTS:
             return {"type": "text", "text": part.text or part.refusal or ""}
-        case "input_image" if rules.images and (url := _image_url(part)):
+        case "input_image" if rules.images and (url := _image_url(part, rules)):
             detail = _DETAILS.get(part.detail or "", part.detail)
             return {"type": "image_url", "image_url": {"url": url, **({"detail": detail} if detail else {})}}
         case "input_file" if rules.files and (part.file_data or part.file_id):
@@ -204,9 +236,15 @@ def _part(part: Part, rules: ChatRules) -> dict[str, Any] | None:
             return None
 
 
-def _image_url(part: Part) -> Raw | None:
-    """The image's address; some clients wrap it in an object as Chat Completions does."""
+def _image_url(part: Part, rules: ChatRules) -> Raw | None:
+    """The image's address, if it is of a kind that the server takes; some clients wrap it in an object as Chat Completions does."""
     given = part.image_url
     if len(memoryview(given)) and json.is_object(given):
         given = Document(given).members.get("url", Raw(b""))
-    return given if len(memoryview(given)) and json.is_text(given) else None
+    if not len(memoryview(given)) or not json.is_text(given):
+        return None
+    beginning = bytes(memoryview(given)[1:_LONGEST_SCHEME]).decode(errors="replace").lower()
+    return given if beginning.startswith(rules.image_urls) else None
+
+
+_LONGEST_SCHEME = 64

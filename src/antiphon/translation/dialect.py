@@ -4,8 +4,9 @@ A server with one habit of its own is a preset with that field changed in `antip
 some models (`[models."NAME".chat]`). Not here: the servers that are known (`presets`), code that acts on it (`chat`, `responses`).
 """
 
+import re
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
@@ -17,44 +18,91 @@ SAMPLING = frozenset({"temperature", "top_p", "presence_penalty", "frequency_pen
 class ChatRules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How a server speaks Chat Completions."""
 
-    name_limit: int = 64
-    """Longest tool name it takes."""
-    found_tools: str = "dispatch"
-    """How tools that a search found are called: through one function (`dispatch`), or declared with the others (`append`)."""
-    max_tokens: str = "max_tokens"
-    """Its name for the most tokens to write."""
+    # what is said, and by whom
     late_developer: str = "user"
     """The role of developer messages after the conversation has begun."""
     ends_with_answer: bool = True
     """Whether a prompt may end with what the model said; otherwise a user message behind it says to go on."""
+    apart: frozenset[tuple[str, str]] = frozenset()
+    """Pairs of roles that may not follow each other; a short assistant message goes between."""
+    no_text: Literal["null", "empty", "absent"] = "null"
+    """What stands in `content` where the model called tools and said nothing."""
     images: bool = True
     """Whether a user message may hold images."""
+    image_urls: tuple[str, ...] = ("data:", "http:", "https:")
+    """Beginnings of the image addresses that it takes."""
     images_in_outputs: bool = False
     """Whether a tool message may hold images."""
     files: bool = False
     """Whether a user message may hold files."""
     audio: bool = False
     """Whether a user message may hold audio."""
+
+    # tools
+    name_limit: int = 64
+    """Longest tool name it takes."""
+    name_pattern: str = "[A-Za-z0-9_-]+"
+    """What a tool name must look like, as a regular expression."""
+    found_tools: Literal["dispatch", "append"] = "dispatch"
+    """How tools that a search found are called: through one function (`dispatch`), or declared with the others (`append`)."""
+    call_id_limit: int = 0
+    """Longest id of a call that it takes; 0: any. A longer one is replaced on the way there."""
+    call_ids_exact: bool = False
+    """Whether ids of calls must be exactly that long, of letters and digits alone."""
+    tool_choice: frozenset[str] = frozenset({"none", "required", "named"})
+    """What it can be told besides `auto`."""
+    forced_fields: dict[str, Any] = {}
+    """Fields that a request needs beside a choice that forces a call; they replace those for the reasoning effort."""
+    parallel_calls: bool = True
+    """Whether it knows `parallel_tool_calls`."""
+    strict_tools: bool = False
+    """Whether it knows a function's `strict`."""
+    schema_drops: frozenset[str] = frozenset({"encrypted"})
+    """Keywords of a tool's JSON schema that it does not know."""
+    schema_repairs: frozenset[str] = frozenset()
+    """What is rewritten in a tool's JSON schema, by the names in `schemas.REPAIRS`."""
+
+    # settings
+    max_tokens: str = "max_tokens"
+    """Its name for the most tokens to write."""
     passes: frozenset[str] = SAMPLING
     """Request fields that mean the same there and go on by their own names."""
-    effort: str = "reasoning_effort"
-    """Its field for the reasoning effort; empty: none."""
+    renames: dict[str, str] = {}
+    """Request fields that have another name there."""
+    ranges: dict[str, tuple[float, float]] = {}
+    """Numbers that it refuses outside a range, with the least and the most."""
+    adds: dict[str, Any] = {}
+    """Fields that every request has, unless the client sends them itself."""
     verbosity: str = ""
     """Its field for the verbosity; empty: none."""
-    response_format: frozenset[str] = frozenset({"json_object", "json_schema"})
-    """The output formats it can be held to."""
+    logprobs: bool = True
+    """Whether it knows `logprobs` and `top_logprobs`."""
+    json_object: Literal["json_object", "json_schema", ""] = "json_object"
+    """How an answer that is any JSON object is asked for: by its own type, or by a schema that fits every object; empty: it cannot be."""
+    json_schema: Literal["json_schema", "json_object", "words", ""] = "json_schema"
+    """How an answer by a schema is asked for: by its own type, by `json_object` with the schema beside, or by `json_object` and the schema in
+    words; empty: it cannot be."""
+    stream_usage: bool = True
+    """Whether it tells the usage of a stream when asked by `stream_options`."""
+
+    # thinking
+    effort: str = "reasoning_effort"
+    """Its field for the reasoning effort, with a dot where it is within another; empty: none."""
+    efforts: tuple[str, ...] = ()
+    """Efforts that it takes; empty: any. Another becomes the nearest of these, and is told."""
+    effort_fields: dict[str, dict[str, Any]] = {}
+    """Fields that a request needs for an effort, by its name, or `*` for any other; an effort that is named here and not in `efforts` is told by
+    these alone."""
     reasoning: tuple[str, ...] = ("reasoning_content", "reasoning")
     """Fields of a delta that hold what the model thinks."""
     think_tags: bool = True
     """Whether a text that begins with `<think>` holds the model's thoughts."""
     reasoning_back: str = ""
-    """The field in which it wants its own reasoning back on turns with calls; `<think>`: inside the text; empty: not at all."""
-    schema_drops: frozenset[str] = frozenset({"encrypted"})
-    """Keywords of a tool's JSON schema that it does not know."""
-    stream_usage: bool = True
-    """Whether it tells the usage of a stream when asked by `stream_options`."""
-    strict_tools: bool = False
-    """Whether it knows a function's `strict`."""
+    """Where it wants its own reasoning back on turns with calls: a field; `<think>`: inside the text; `thinking`: as a content part; empty: nowhere."""
+    reasoning_always: bool = False
+    """Whether it wants its reasoning back on turns without calls too."""
+    reasoning_filler: str = ""
+    """What stands for reasoning that a turn with calls has none of, where the field may not be missing."""
 
 
 class ResponsesRules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -64,7 +112,9 @@ class ResponsesRules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     """Whether the client's document goes on untouched."""
     name_limit: int = 64
     """Longest tool name it takes."""
-    found_tools: str = "dispatch"
+    name_pattern: str = "[A-Za-z0-9_-]+"
+    """What a tool name must look like, as a regular expression."""
+    found_tools: Literal["dispatch", "append"] = "dispatch"
     """How tools that a search found are called: through one function (`dispatch`), or declared with the others (`append`)."""
     items: frozenset[str] = frozenset({"message", "reasoning", "function_call", "function_call_output"})
     """Item types it takes; calls of other kinds are lowered to these first."""
@@ -74,6 +124,8 @@ class ResponsesRules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     """Fields of items that it refuses."""
     schema_drops: frozenset[str] = frozenset({"encrypted"})
     """Keywords of a tool's JSON schema that it does not know."""
+    schema_repairs: frozenset[str] = frozenset()
+    """What is rewritten in a tool's JSON schema, by the names in `schemas.REPAIRS`."""
     merges_instructions: bool = False
     """Whether leading developer messages must become `instructions`."""
     late_developer: str = "developer"
@@ -119,6 +171,8 @@ Rules = TypeVar("Rules", ChatRules, ResponsesRules)
 
 def _changed(rules: Rules, changes: Mapping[str, Any], where: str) -> Rules:
     try:
-        return msgspec.convert(msgspec.to_builtins(rules) | dict(changes), type(rules))
-    except msgspec.ValidationError as wrong:
+        changed = msgspec.convert(msgspec.to_builtins(rules) | dict(changes), type(rules))
+        re.compile(changed.name_pattern)
+    except (msgspec.ValidationError, re.error) as wrong:
         raise ValueError(f"{where}: {wrong}") from None
+    return changed

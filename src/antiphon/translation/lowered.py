@@ -5,7 +5,7 @@ is left out and told. Not here: order and pairing (`history.pairing`), what a re
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 from msgspec import Raw
@@ -18,6 +18,7 @@ from antiphon.protocol.notes import Kind, Note
 from antiphon.tools import declaration, discovery, lowering
 from antiphon.tools.declaration import Declaration
 from antiphon.tools.registry import Registry
+from antiphon.translation.schemas import SchemaRules, fitted
 
 
 def lower(items: Iterable[Raw], registry: Registry, notes: list[Note], *, also: frozenset[str] = frozenset()) -> list[Lowered]:
@@ -163,14 +164,9 @@ def _message(role: str, text: str, where: str) -> Lowered:
     return Lowered("message", document, where, role=role)
 
 
-def functions(registry: Registry, keywords: frozenset[str], notes: list[Note]) -> list[tuple[Document, str]]:
-    """The function tools for an upstream that does not know some keywords of a schema, each with the path it was declared at."""
-    made: list[tuple[Document, str]] = []
-    for entry in registry.callable_entries:
-        kept = without_keywords(entry.function, keywords)
-        if kept is not entry.function:
-            notes.append(Note(Kind.CHANGED, f"{entry.declared.where}.parameters", "without keywords not known there"))
-        made.append((kept, entry.declared.where))
+def functions(registry: Registry, rules: SchemaRules, notes: list[Note]) -> list[tuple[Document, str]]:
+    """The function tools for an upstream, with schemas that it takes, each with the path it was declared at."""
+    made = [(fitted(entry.function, entry.declared.where, rules, notes), entry.declared.where) for entry in registry.callable_entries]
     if registry.dispatcher is not None:
         made.append((discovery.dispatcher(registry.dispatcher), "tools"))
     elif registry.found:
@@ -182,36 +178,3 @@ def functions(registry: Registry, keywords: frozenset[str], notes: list[Note]) -
             )
         )
     return made
-
-
-def without_keywords(function: Document, keywords: frozenset[str]) -> Document:
-    """A function tool whose schema has no keyword that the upstream does not know."""
-    schema = function.members.get("parameters")
-    if schema is None or not any(f'"{word}"'.encode() in bytes(schema) for word in keywords):
-        return function
-    told = json.value(schema)
-    kept = _stripped(told, keywords)
-    return function if kept == told else function.but(parameters=kept)
-
-
-_NAMING = frozenset({"properties", "$defs", "definitions", "patternProperties", "dependentSchemas"})
-"""Keywords whose members are named by the tool's author: one may be named like a keyword."""
-_LITERAL = frozenset({"enum", "const", "default", "examples"})
-"""Keywords that hold values, not schemas."""
-
-
-def _stripped(schema: Any, keywords: frozenset[str]) -> Any:
-    """A schema without some keywords."""
-    if isinstance(schema, list):
-        return [_stripped(one, keywords) for one in cast("list[Any]", schema)]
-    if not isinstance(schema, dict):
-        return schema
-    kept: dict[str, Any] = {}
-    for key, value in json.an_object(schema).items():
-        if key in _NAMING:
-            kept[key] = {name: _stripped(one, keywords) for name, one in json.an_object(value).items()}
-        elif key in _LITERAL:
-            kept[key] = value
-        elif key not in keywords:
-            kept[key] = _stripped(value, keywords)
-    return kept

@@ -19,6 +19,7 @@ from antiphon.tools.names import NameRules
 from antiphon.tools.registry import Registry
 from antiphon.translation import lowered
 from antiphon.translation.dialect import ResponsesRules
+from antiphon.translation.schemas import SchemaRules
 from antiphon.translation.translated import Translated
 
 PATH = "/responses"
@@ -30,7 +31,7 @@ def translate(document: Document, view: RequestView, rules: ResponsesRules) -> T
         return Translated(PATH, document, Registry(NameRules(0)), [], edited=False)
     tools, notes = registry.build(
         [*declaration.read(view.tools or []), *lowered.additional_tools(view.input)],
-        NameRules(rules.name_limit),
+        NameRules(rules.name_limit, rules.name_pattern),
         dispatches=rules.found_tools == "dispatch",
     )
     changes = {name: ABSENT for name in document.members if name in rules.fields_dropped}
@@ -50,7 +51,8 @@ class _Context:
 
 def _tools(document: Document, view: RequestView, context: _Context) -> dict[str, Any]:
     """`tools` and what goes with them, as far as they change."""
-    functions = [function for function, _ in lowered.functions(context.tools, context.rules.schema_drops, context.notes)]
+    schema = SchemaRules(context.rules.schema_drops, context.rules.schema_repairs)
+    functions = [function for function, _ in lowered.functions(context.tools, schema, context.notes)]
     if not functions:
         return {name: ABSENT for name in ("tools", "tool_choice", "parallel_tool_calls") if name in document} if view.tools else {}
     same = [bytes(function) for function in functions] == [bytes(tool) for tool in view.tools or []]
