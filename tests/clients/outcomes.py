@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.clients.programs import CLIENTS, Client, NoClientError
+from tests.clients.programs import CLIENTS, NoClientError
 from tests.clients.scenarios import SCENARIOS, SHOWN, play
 from tests.clients.strict import complaints
 from tests.clients.tap import Tap
@@ -82,28 +82,34 @@ async def outcomes(wanted: Iterable[Asked], folder: Path) -> dict[Asked, Outcome
     by_client: dict[str, list[Asked]] = defaultdict(list)
     for asked in wanted:
         by_client[asked.client].append(asked)
-    tap, free = Tap(), asyncio.Semaphore(AT_A_TIME)
     found = {asked: Outcome() for each in by_client.values() for asked in each}
+    commands = [(each, command) for each in by_client.values() if (command := await _prepared(each, found))]
+    tap, free = Tap(), asyncio.Semaphore(AT_A_TIME)
     async with served(folder, tap) as url:
 
-        async def one(client: str) -> None:
+        async def one(asked: list[Asked], command: list[str]) -> None:
             async with free:
-                await _drive(CLIENTS[client], by_client[client], found, url)
+                await _drive(asked, command, found, url)
 
         async with asyncio.TaskGroup() as group:
-            for client in by_client:
-                group.create_task(one(client))
+            for asked, command in commands:
+                group.create_task(one(asked, command))
     _hold(tap, found)
     return found
 
 
-async def _drive(client: Client, asked: list[Asked], found: dict[Asked, Outcome], url: str) -> None:
+async def _prepared(asked: list[Asked], found: dict[Asked, Outcome]) -> list[str]:
+    """The command of a client's program, once its packages are there; one by one, as some share theirs."""
+    client = CLIENTS[asked[0].client]
     try:
-        command = await client.prepared(client.program)
+        return await client.prepared(client.program)
     except NoClientError as why:
         for one in asked:
             found[one].missing = str(why)
-        return
+        return []
+
+
+async def _drive(asked: list[Asked], command: list[str], found: dict[Asked, Outcome], url: str) -> None:
     cases = [{"upstream": one.upstream, "scenario": one.scenario} for one in asked]
     told = {"base_url": url, "key": asked[0].client, **SHOWN, "cases": cases}
     done = await run(command, seconds=SECONDS, env=dict(os.environ), given=json.dumps(told).encode())

@@ -47,23 +47,24 @@ async def node(program: str) -> list[str]:
     folder = CACHE / f"node-{_digest(source / 'package-lock.json')}"
     shutil.copytree(source, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("node_modules"))
     if not (folder / "installed").exists():
-        await _install([npm, "ci", "--prefix", str(folder), "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"])
+        await _install([npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], folder)
         (folder / "installed").touch()
     return [found, str(folder / program)]
 
 
 async def curl(program: str) -> list[str]:
+    """The command of a Python program that runs curl; it needs nothing else."""
     if shutil.which("curl") is None:
         raise NoClientError("curl is not installed")
-    return ["bash", str(HERE / "curl" / program)]
+    return [sys.executable, str(HERE / "python" / program)]
 
 
 def _digest(lock: Path) -> str:
     return hashlib.sha256(lock.read_bytes()).hexdigest()[:12]
 
 
-async def _install(command: list[str]) -> None:
-    done = await run(command, seconds=INSTALL_SECONDS, env=dict(os.environ))
+async def _install(command: list[str], folder: Path | None = None) -> None:
+    done = await run(command, seconds=INSTALL_SECONDS, env=dict(os.environ), cwd=folder)
     if done.exit != 0:
         raise NoClientError(f"{command[0]} could not install the clients: {(done.errors or done.output).strip()[-600:]}")
 
@@ -84,4 +85,8 @@ CLIENTS: dict[str, Client] = {
     "openai-agents-python": Client(python, "openai_agents.py", EVERYBODYS),
     "langchain": Client(python, "langchain_openai_chat.py", EVERYBODYS),
     "pydantic-ai": Client(python, "pydantic_agent.py", EVERYBODYS),
+    "openai-node": Client(node, "openai.mjs", (*EVERYBODYS, "busy", "chat")),
+    "openai-agents-node": Client(node, "openai_agents.mjs", EVERYBODYS),
+    "vercel-ai": Client(node, "vercel_ai.mjs", EVERYBODYS),
+    "curl": Client(curl, "curl.py", (*EVERYBODYS, "busy", "chat")),
 }

@@ -271,3 +271,14 @@ def test_defaults_are_no_losses() -> None:
     }
     document = Document(b'{"model":"m","input":"hi"}').but(**{name: Raw(value) for name, value in spelled.items()})
     assert chat.translate(document, ChatRules()).notes == []
+
+
+@pytest.mark.requirement("responses.table-edits", "clients.scenarios")
+@pytest.mark.parametrize("rules", EDITING.values(), ids=EDITING)
+def test_what_an_sdks_helper_put_into_a_call_goes_without_being_missed(rules: ResponsesRules) -> None:
+    call = {"type": "function_call", "call_id": "c", "name": "look", "arguments": '{"a":1}'}
+    output = {"type": "function_call_output", "call_id": "c", "output": "x"}
+    document = Document.of({"model": "m", "input": [call | {"parsed_arguments": {"a": 1}}, output]})
+    made = responses.translate(document, request.view(document), rules)
+    assert made.body.get("input") == [call, output]
+    assert losses(made.notes) == {}

@@ -125,10 +125,14 @@ def _in_role(item: Lowered, role: str) -> Lowered:
     return Lowered(item.type, item.document.but(role=role), item.where, role=role)
 
 
+_HELPERS = frozenset({"parsed_arguments"})
+"""What OpenAI's SDK for Node puts into a call beside the arguments that it read it from: no API has it, and nothing is lost with it."""
+
+
 def _without_fields(item: Lowered, rules: ResponsesRules, notes: list[Note]) -> Document | None:
     """An item without the fields that the upstream refuses; None where nothing readable is left of it."""
-    refused = [name for name in item.document.members if name in rules.item_fields_dropped]
-    told = [name for name in refused if not json.is_null(item.document.members[name])]
+    refused = [name for name in item.document.members if name in rules.item_fields_dropped or name in _HELPERS]
+    told = [name for name in refused if name not in _HELPERS and not json.is_null(item.document.members[name])]
     notes += [Note(Kind.DROPPED, f"input[*].{name}") for name in told]
     kept = item.document.but(**dict.fromkeys(refused, ABSENT)) if refused else item.document
     if item.type == "reasoning" and not kept.elements("summary") and not kept.elements("content"):

@@ -16,8 +16,8 @@ class Person(BaseModel):
     tags: list[str]
 
 
-def model(case: Case) -> ChatOpenAI:
-    return ChatOpenAI(base_url=case.base_url, api_key=case.key, model=case.model, use_responses_api=True, max_retries=0)
+def model(case: Case, **more: object) -> ChatOpenAI:
+    return ChatOpenAI(base_url=case.base_url, api_key=case.key, model=case.model, use_responses_api=True, max_retries=0, **more)
 
 
 def text(case: Case) -> object:
@@ -25,12 +25,10 @@ def text(case: Case) -> object:
 
 
 def stream(case: Case) -> object:
-    chunks = list(model(case).stream(PROMPT))
+    chunks = list(model(case, reasoning={"summary": "auto"}).stream(PROMPT))
     whole = sum(chunks[1:], start=chunks[0])
-    told = {"text": whole.text, "pieces": len([chunk for chunk in chunks if chunk.text]) > 3}
-    # While it streams, LangChain reads summaries of thoughts, but not what a model thought in its own words.
-    thoughts = [block["reasoning"] for block in whole.content_blocks if block["type"] == "reasoning" and "reasoning" in block]
-    return told | ({"thoughts": thoughts} if thoughts else {})
+    thoughts = [block["reasoning"] for block in whole.content_blocks if block["type"] == "reasoning"]
+    return {"text": whole.text, "thoughts": thoughts, "pieces": len([chunk for chunk in chunks if chunk.text]) > 3}
 
 
 def tools(case: Case) -> object:

@@ -4,6 +4,7 @@ from agents import Agent, ModelBehaviorError, ModelSettings, OpenAIResponsesMode
 from cases import PERSON, PROMPT, QUESTION, TOOLS, TURNS, Case, failed, main
 from openai import AsyncOpenAI, BadRequestError
 from openai.types.responses import ResponseReasoningItem
+from openai.types.shared import Reasoning
 from pydantic import BaseModel
 
 set_tracing_disabled(disabled=True)
@@ -25,7 +26,8 @@ async def text(case: Case) -> object:
 
 
 async def stream(case: Case) -> object:
-    run = Runner.run_streamed(agent(case), PROMPT)
+    settings = ModelSettings(reasoning=Reasoning(summary="auto"))
+    run = Runner.run_streamed(agent(case, model_settings=settings), PROMPT)
     deltas = [
         event.data.delta
         async for event in run.stream_events()
@@ -33,7 +35,7 @@ async def stream(case: Case) -> object:
     ]
     assert "".join(deltas) == run.final_output
     items = [item.raw_item for item in run.new_items if isinstance(item.raw_item, ResponseReasoningItem)]
-    thoughts = [part.text for item in items for part in item.summary or item.content or []]
+    thoughts = [part.text for item in items for part in item.summary]
     return {"text": run.final_output, "thoughts": thoughts, "pieces": len(deltas) > 3}
 
 

@@ -7,7 +7,7 @@ from openai import AsyncOpenAI
 from pydantic import BaseModel
 from pydantic_ai import Agent, BinaryContent, ModelAPIError, ModelHTTPError, NativeOutput
 from pydantic_ai.messages import ModelResponse, ThinkingPart, ToolCallPart
-from pydantic_ai.models.openai import OpenAIResponsesModel
+from pydantic_ai.models.openai import OpenAIResponsesModel, OpenAIResponsesModelSettings
 from pydantic_ai.providers.openai import OpenAIProvider
 
 
@@ -31,12 +31,11 @@ async def text(case: Case) -> object:
 
 
 async def stream(case: Case) -> object:
-    async with agent(case).run_stream(PROMPT) as run:
+    settings = OpenAIResponsesModelSettings(openai_reasoning_summary="auto")
+    async with agent(case).run_stream(PROMPT, model_settings=settings) as run:
         pieces = [piece async for piece in run.stream_text(delta=True, debounce_by=None)]
         whole = [message for message in run.all_messages() if isinstance(message, ModelResponse)]
-    parts = [part for message in whole for part in message.parts if isinstance(part, ThinkingPart)]
-    # Its content is the summary; what a model thought in its own words stands in the details.
-    thoughts = [part.content or "".join(part.provider_details["raw_content"]) for part in parts]
+    thoughts = [part.content for message in whole for part in message.parts if isinstance(part, ThinkingPart)]
     return {"text": "".join(pieces), "thoughts": thoughts, "pieces": len(pieces) > 3}
 
 
