@@ -9,6 +9,7 @@ import pytest
 
 from antiphon.local_model import LocalModel, Unavailable, ensure
 from antiphon.local_model.server import installed
+from tests.databases.postgres import Cluster, NoPostgresError
 from tests.matrix import codex
 
 CACHE = Path(__file__).parents[1] / ".cache" / "antiphon"
@@ -43,6 +44,26 @@ def codex_binary() -> Path:
         return asyncio.run(codex.find(codex.VERSION))
     except codex.NoCodexError as missing:
         pytest.skip(f"no real Codex: {missing}")
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Cluster]:
+    """A PostgreSQL server, started when the first test asks for it."""
+    try:
+        cluster = Cluster()
+    except NoPostgresError as missing:
+        pytest.skip(f"no PostgreSQL: {missing}")
+    with cluster:
+        yield cluster
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.real)])
+def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """An empty store's setting, on each kind of database."""
+    if request.param == "sqlite":
+        return str(tmp_path / "state.db")
+    cluster: Cluster = request.getfixturevalue("postgres")
+    return cluster.url()
 
 
 @pytest.fixture(scope="session")

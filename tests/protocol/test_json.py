@@ -298,3 +298,16 @@ def decodes(node: ast.AST) -> bool:
         case ast.Call(func=ast.Attribute(value=ast.Name(id="response" | "request" | "answer"), attr="json")):
             return True
     return False
+
+
+@pytest.mark.parametrize(
+    ("data", "spans"),
+    [
+        (b"{}", {}),
+        (b'{"a":1}', {"a": (5, 6)}),
+        (b' { "a" : [1, 2] , "b":null}', {"a": (9, 15), "b": (22, 26)}),
+        (b'{"a":1,"a":2}', None),
+    ],
+)
+def test_spans_say_where_each_value_stands(data: bytes, spans: dict[str, tuple[int, int]] | None) -> None:
+    assert json.spans(data, json.fields(data)) == spans

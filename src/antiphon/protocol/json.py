@@ -161,17 +161,24 @@ def repeats(data: bytes, members: dict[str, Raw]) -> bool:
     """Whether the object spelled in `data` has a key twice; `members` is what `fields` made of it."""
     if len(data) == sum(len(key.encode()) + len(memoryview(spelled)) + 4 for key, spelled in members.items()) + 1:
         return False  # compact and complete: nothing is hidden between the members
+    return spans(data, members) is None
+
+
+def spans(data: bytes, members: dict[str, Raw]) -> dict[str, tuple[int, int]] | None:
+    """Where each member's value stands in the object spelled in `data`; None where a key is there twice."""
     at = data.index(b"{") + 1
+    found: dict[str, tuple[int, int]] = {}
     for key, spelled in members.items():
-        found = _KEY.match(data, at)
-        if found is None or text(b'"' + found[1] + b'"') != key:
-            return True
-        end = found.end() + len(memoryview(spelled))
+        name = _KEY.match(data, at)
+        if name is None or text(b'"' + name[1] + b'"') != key:
+            return None
+        end = name.end() + len(memoryview(spelled))
         gap = _GAP.match(data, end)
-        if gap is None or data[found.end() : end] != bytes(spelled):
-            return True
+        if gap is None or data[name.end() : end] != bytes(spelled):
+            return None
+        found[key] = (name.end(), end)
         at = gap.end()
-    return bool(data[at:].strip() and members)
+    return None if data[at:].strip() and members else found
 
 
 def _decoded(decoder: "msgspec.json.Decoder[T]", data: bytes | Raw) -> T:
