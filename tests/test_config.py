@@ -31,6 +31,7 @@ OTHER: dict[str, tuple[Any, Any, Any]] = {
     "first_byte_seconds": (1.5, 2.5, 3.5),
     "idle_seconds": (1.5, 2, 3.5),
     "review_model": ("file", "variable", "flag"),
+    "default_model": ("file", "variable", "flag"),
     "deferred_tools": (True, False, True),
     "capture": (True, False, True),
     "log_level": ("debug", "warning", "error"),

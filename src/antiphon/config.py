@@ -73,6 +73,13 @@ SETTINGS: tuple[Setting, ...] = (
         flag=False,
     ),
     Setting(
+        "default_model",
+        str,
+        "",
+        "The model for names that no upstream lists, as Codex asks for on its own (its memories); empty: the first upstream gets the name as it is.",
+        flag=False,
+    ),
+    Setting(
         "deferred_tools",
         bool,
         False,
@@ -127,6 +134,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     first_byte_seconds: float
     idle_seconds: float
     review_model: str
+    default_model: str
     deferred_tools: bool
     capture: bool
     log_level: str

@@ -19,6 +19,7 @@ from antiphon.protocol.notes import Note
 from antiphon.protocol.request import RequestView
 from antiphon.protocol.round_reader import RoundReader
 from antiphon.protocol.stream_builder import NewId
+from antiphon.stages.choice_kept import ChoiceKept
 from antiphon.stages.complete import Complete
 from antiphon.stages.length_cut import LengthCut
 from antiphon.stages.pipeline import Pipeline, Stage
@@ -90,9 +91,7 @@ class Turn:
         manner, rules = self._manner, self._target.dialect.chat
         return ChatAnswer(
             self.begun(),
-            ChatManner(
-                manner.new_id, manner.now, rules.reasoning, manner.length_cut, self._rows, rules.think_tags, self._translated.wanted
-            ),
+            ChatManner(manner.new_id, manner.now, rules.reasoning, manner.length_cut, self._rows, rules.think_tags),
         )
 
     def pipeline(self) -> Pipeline:
@@ -130,7 +129,7 @@ class Turn:
         except ValueError as bad:
             raise UpstreamError(failures.ended_early(f"the model server sent what is not a response: {bad}")) from None
         for stage in self._stages():
-            if isinstance(stage, Complete | Restore | LengthCut):
+            if isinstance(stage, ChoiceKept | Complete | Restore | LengthCut):
                 found = stage.response(found)
         return found
 
@@ -143,7 +142,9 @@ class Turn:
             limit = self._document.get("max_output_tokens") if rules.length_cut_completes else None
             if limit is not None or manner.length_cut == "completed":
                 stages.append(LengthCut(hidden_limit=limit, shown=manner.length_cut))
-        tools = self._translated.registry
+        tools, choice = self._translated.registry, self._translated.choice
+        if choice is not None and choice.binds:
+            stages.append(ChoiceKept(choice, self.notes))
         if self._echo or tools.found or any(not entry.is_plain for entry in tools.entries.values()):
             stages.append(Restore(tools, self._echo))
         return stages

@@ -105,7 +105,21 @@ ROWS: dict[str, tuple[list[Item], list[Item], list[str]]] = {
         [call("a"), call("a_2"), output("a", "one"), output("a_2", "two")],
         ["repaired input[1]"],
     ),
-    "one call_id again in a later round": ([call("a"), output("a"), call("a"), output("a")], [call("a"), output("a"), call("a"), output("a")], []),
+    "one call_id again in a later round": (
+        [call("a"), output("a"), call("a"), output("a"), call("a_2"), output("a_2")],
+        [call("a"), output("a"), call("a_2"), output("a_2"), call("a_2_2"), output("a_2_2")],
+        ["repaired input[2]", "repaired input[4]"],
+    ),
+    "calls without an id": (
+        [call(""), {**call(""), "call_id": None}, output("", "one"), output(None, "two"), call("call"), output("call")],
+        [call("call"), call("call_2"), output("call", "one"), output("call_2", "two"), call("call_3"), output("call_3")],
+        ["repaired input[0]", "repaired input[1]", "repaired input[4]"],
+    ),
+    "an output that stands for itself while a call without an id is open": (
+        [call(""), {**output(None), "name": "clock"}, output("", "one")],
+        [call("call"), output("call", "one"), user(text("Output of clock, received outside its call:"), text("done"))],
+        ["repaired input[0]", "changed input[1]"],
+    ),
     "an image moves behind the block": (
         [call("a"), call("b"), output("a", [text("see"), IMAGE]), output("b")],
         [call("a"), call("b"), output("a", [text("see"), BEHIND]), output("b"), user(ABOVE, IMAGE)],

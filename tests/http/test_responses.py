@@ -71,6 +71,21 @@ async def test_one_json_answer(each: Wired, asked: dict[str, bool | None]) -> No
     assert not sent.get("stream")
 
 
+FORCED = {"tools": [{"type": "function", "name": "f", "parameters": {"type": "object"}}], "tool_choice": {"type": "function", "name": "f"}}
+
+
+@pytest.mark.requirement("tools.choice-kept")
+async def test_a_named_choice_that_the_server_passes_over_is_told(chat: Wired, responses: Wired, caplog: pytest.LogCaptureFixture) -> None:
+    """In the head; a stream's is gone before its answer is known, and the log has it."""
+    caplog.set_level("DEBUG", "antiphon")
+    for one in (chat, responses):
+        caplog.clear()
+        reply = await one.ask(whole(whole_of(one.api)), stream=False, **FORCED)
+        assert "tool_choice (the model server called none of the tools that it had to)" in reply.headers["x-antiphon-dropped"]
+        assert_stream(await one.ask(streaming(stream_of(one.api)), **FORCED))
+        assert caplog.text.count("changed 'tool_choice'") == 2
+
+
 @pytest.mark.requirement("http.responses")
 async def test_the_head_comes_with_the_first_event(each: Wired) -> None:
     reply = await each.ask(streaming(stream_of(each.api)))

@@ -44,6 +44,24 @@ def test_each_thing_is_kept_once_per_client(tmp_path: Path, *, capture: bool) ->
 
 
 @pytest.mark.requirement("observe.unknown")
+def test_what_was_kept_before_is_not_kept_again(tmp_path: Path) -> None:
+    for _ in range(2):
+        Journal(journal.path(tmp_path), capture=False).add([Unknown("item", "hologram", ITEM)], client="codex/1", now=5)
+    assert len(list(Journal(journal.path(tmp_path), capture=False).entries())) == 1
+
+
+@pytest.mark.requirement("observe.unknown")
+def test_a_body_of_many_lines_is_one_line_and_a_cut_line_hides_no_other(tmp_path: Path) -> None:
+    kept = Journal(journal.path(tmp_path), capture=True)
+    kept.add([Unknown("item", "first", Raw(b'{\n "type": "first"\n}'))], client="c", now=5)
+    with journal.path(tmp_path).open("ab") as file:
+        file.write(b'{"at":5,"wh\n')
+    kept.add([Unknown("item", "second", ITEM)], client="c", now=5)
+    assert [entry["type"] for entry in kept.entries()] == ["first", "second"]
+    assert [entry["body"]["type"] for entry in kept.entries()] == ["first", "hologram"]
+
+
+@pytest.mark.requirement("observe.unknown")
 def test_the_journal_never_outgrows_its_limit(tmp_path: Path) -> None:
     kept = Journal(journal.path(tmp_path), capture=True)
     big = Raw(json.dumps("x" * 1_500_000).encode())
@@ -57,10 +75,16 @@ def test_unknown_tools_and_items_are_found_and_known_ones_are_not() -> None:
     body = {
         "model": "m",
         "tools": [{"type": "function", "name": "f"}, {"type": "web_search"}, {"type": "teleport", "name": "t"}],
-        "input": [{"role": "user", "content": "x"}, json.loads(bytes(ITEM)), {"type": "reasoning", "summary": []}],
+        "input": [
+            {"role": "user", "content": "x"},
+            json.loads(bytes(ITEM)),
+            {"type": "reasoning", "summary": []},
+            {"type": "additional_tools", "tools": [{"type": "namespace", "name": "n", "tools": [{"type": "beam", "name": "up"}]}]},
+            {"type": "tool_search_output", "execution": "client", "tools": [{"type": "function", "name": "f"}, {"type": "warp"}]},
+        ],
     }
     found = unknowns(view(Document(json.dumps(body).encode())), items=True)
-    assert [(one.what, one.type) for one in found] == [("tool", "teleport"), ("item", "hologram")]
+    assert [(one.what, one.type) for one in found] == [("tool", "teleport"), ("item", "hologram"), ("tool", "beam"), ("tool", "warp")]
 
 
 @pytest.mark.requirement("observe.unknown")

@@ -87,9 +87,31 @@ def test_the_result_of_a_search_names_what_can_be_called() -> None:
             {"name": "mcp__two__draw", "arguments": {"input": "a\nb"}},
             {"type": "custom_tool_call", "name": "draw", "namespace": "mcp__two", "input": "a\nb"},
         ),
+        (
+            {"name": "mcp__one.echo", "arguments": {}},
+            {"type": "function_call", "name": "echo", "namespace": "mcp__one", "arguments": "{}"},
+        ),
+        (
+            {"name": "draw", "arguments": {"input": "a"}},
+            {"type": "custom_tool_call", "name": "draw", "namespace": "mcp__two", "input": "a"},
+        ),
+        ({"name": "echo", "arguments": {}}, {"type": "function_call", "name": "echo", "arguments": "{}"}),
+        (
+            {"name": "mcp__one__echo", "q": 1},
+            {"type": "function_call", "name": "echo", "namespace": "mcp__one", "arguments": '{"q":1}'},
+        ),
         ({"name": "never_found", "arguments": {}}, {"type": "function_call", "name": "never_found", "arguments": "{}"}),
     ],
-    ids=["the right server", "arguments as text", "a freeform tool", "a tool nobody found"],
+    ids=[
+        "the right server",
+        "arguments as text",
+        "a freeform tool",
+        "with a dot",
+        "a bare name that only one has",
+        "a bare name that two have",
+        "arguments beside the name",
+        "a tool nobody found",
+    ],
 )
 def test_a_dispatched_call_comes_back_as_the_tool_it_meant(called: dict[str, Any], raised: dict[str, Any]) -> None:
     call = Document.of(
@@ -140,7 +162,57 @@ def test_a_search_call_comes_back_with_object_arguments() -> None:
 def test_appended_tools_are_callable_by_name_and_the_moved_prefix_is_noted() -> None:
     turn = translated(SEARCHED, ChatRules(found_tools="append"))
     assert tool_names(turn) == ["tool_search", "mcp__one__echo", "mcp__two__echo", "mcp__two__draw"]
-    assert [note.where for note in turn.notes if note.kind is Kind.MOVED] == ["input[2].tools[0].tools[0]"]
+    assert moved(turn) == ["input[2]"]
+
+
+def moved(turn: Translated) -> list[str]:
+    return [note.where for note in turn.notes if note.kind is Kind.MOVED]
+
+
+MORE: list[dict[str, Any]] = [
+    {**SEARCHED[1], "call_id": "t"},
+    {**SEARCHED[2], "call_id": "t", "tools": [server("three", function("echo"))]},
+]
+ANSWER = {"type": "message", "role": "assistant", "content": "done"}
+AGAIN: dict[str, tuple[list[dict[str, Any]], list[str]]] = {
+    "before any search": ([], []),
+    "the search came since the model spoke": (SEARCHED[1:], ["input[2]"]),
+    "the request before had it": ([*SEARCHED[1:], ANSWER, SEARCHED[0]], []),
+    "a second search": ([*SEARCHED[1:], *MORE], ["input[4]"]),
+    "a second search for the same": ([*SEARCHED[1:], {**SEARCHED[1], "call_id": "t"}, {**SEARCHED[2], "call_id": "t"}], []),
+    "tools in the input, at its beginning": ([{"type": "additional_tools", "tools": [function("x")]}, ANSWER], []),
+    "tools in the input, late": ([ANSWER, {"type": "additional_tools", "tools": [function("x")]}], ["input[2]"]),
+    "tools in the input, late, and the model spoke since": ([ANSWER, {"type": "additional_tools", "tools": [function("x")]}, ANSWER], []),
+}
+
+
+@pytest.mark.parametrize(("items", "where"), AGAIN.values(), ids=AGAIN)
+def test_a_moved_prefix_is_told_at_the_item_that_moved_it_and_once(items: list[dict[str, Any]], where: list[str]) -> None:
+    assert moved(translated([SEARCHED[0], *items], ChatRules(found_tools="append"))) == where
+
+
+@pytest.mark.parametrize(
+    ("rules", "moves"), [(ChatRules(), []), (ChatRules(found_tools="append"), ["input[2]", "input[5]"])], ids=["dispatch", "append"]
+)
+def test_what_stands_in_the_tools_moves_where_it_is_told_and_nowhere_else(rules: ChatRules, moves: list[str]) -> None:
+    items = [*SEARCHED, ANSWER, *MORE, ANSWER]
+    before, breaks, told = "", list[str](), list[str]()
+    for end in range(1, len(items) + 1):
+        if items[end - 1].get("type") == "tool_search_call":
+            continue  # nobody asks before the search is answered
+        turn = translated(items[:end], rules)
+        told += moved(turn)
+        now = bytes(turn.body.members["tools"]).decode()
+        breaks += [f"input[{end - 1}]"] if before and now != before else []
+        before = now
+    assert told == breaks == moves
+
+
+def test_what_was_found_and_nobody_runs_is_told() -> None:
+    found = [server("one", {"type": "web_search"}, function("echo"))]
+    turn = translated([*SEARCHED[:2], {**SEARCHED[2], "tools": found}])
+    assert [note.where for note in turn.notes if note.kind is Kind.DROPPED] == ["input[2].tools[0].tools[0]"]
+    assert "Found 1 tool" in turn.body.get("messages")[-1]["content"]
 
 
 def test_a_search_that_found_nothing_says_so() -> None:

@@ -98,7 +98,7 @@ def test_items_of_a_responses_request_keep_their_bytes(rules: ResponsesRules) ->
 
 MAPPED = {"max_output_tokens", "reasoning", "text", "top_logprobs", "tool_choice", "tools", "stream", "parallel_tool_calls", "model", "input", "instructions"}  # fmt: skip
 """Fields that a chat request holds under another name or in another place."""
-SAME_AS_UNSAID = {"moderation", "unknown_null", "truncation"}
+SAME_AS_UNSAID = {"moderation", "unknown_null", "truncation", "max_tool_calls"}
 """Fields of the request that say what would be so without them."""
 
 

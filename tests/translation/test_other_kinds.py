@@ -7,11 +7,11 @@ import pytest
 
 from antiphon.protocol.document import Document
 from antiphon.protocol.event_views import Event
-from antiphon.protocol.request import open_body
+from antiphon.protocol.request import open_body, view
 from antiphon.protocol.stream_validator import StreamValidator
 from antiphon.stages.restore import Restore
-from antiphon.translation import chat
-from antiphon.translation.dialect import ChatRules
+from antiphon.translation import chat, responses
+from antiphon.translation.dialect import ChatRules, ResponsesRules
 from antiphon.translation.translated import Translated
 
 USER = {"type": "message", "role": "user", "content": "go"}
@@ -142,6 +142,81 @@ def test_a_tool_event_without_a_call_is_a_message() -> None:
     assert message["role"] == "user"
     assert "clock" in message["content"]
     assert "noon" in message["content"]
+
+
+SEALED = "gAAAAABo" + "x1_-" * 60
+SHOWN: dict[str, tuple[dict[str, Any], tuple[str, str] | None, str]] = {
+    "sealed compaction": ({"type": "compaction", "encrypted_content": SEALED}, None, "dropped"),
+    "its other name": ({"type": "compaction_summary", "encrypted_content": SEALED}, None, "dropped"),
+    "an older form": ({"type": "context_compaction", "encrypted_content": SEALED}, None, "dropped"),
+    "an older form without anything": ({"type": "context_compaction"}, None, "dropped"),
+    "compaction that nobody sealed": (
+        {"type": "compaction", "encrypted_content": "We read a file."},
+        ("user", "Summary of the conversation so far:\nWe read a file."),
+        "",
+    ),
+    "compaction with a summary": (
+        {"type": "compaction", "encrypted_content": SEALED, "summary": [{"type": "summary_text", "text": "We read."}]},
+        ("user", "Summary of the conversation so far:\nWe read."),
+        "",
+    ),
+    "a sealed message of an agent": (
+        {"type": "agent_message", "author": "a", "recipient": "b", "content": [{"type": "encrypted_content", "encrypted_content": SEALED}]},
+        ("user", "Message from a to b:\n[sealed: only its maker can read it]"),
+        "",
+    ),
+    "an image": (
+        {"type": "image_generation_call", "id": "ig_1", "status": "completed", "revised_prompt": "a cat", "result": "AA=="},
+        ("assistant", "[I generated an image here: a cat]"),
+        "changed",
+    ),
+    "an image of nothing told": (
+        {"type": "image_generation_call", "status": "completed", "result": "AA=="},
+        ("assistant", "[I generated an image here.]"),
+        "changed",
+    ),
+    "a web search": ({"type": "web_search_call", "status": "completed", "action": {"type": "search", "query": "q"}}, None, "dropped"),
+}
+
+
+@pytest.mark.requirement("items.foreign")
+@pytest.mark.parametrize(("item", "sent", "told"), SHOWN.values(), ids=SHOWN)
+def test_what_another_server_made_is_shown_as_far_as_it_can_be_read_and_told(
+    item: dict[str, Any], sent: tuple[str, str] | None, told: str
+) -> None:
+    turn = translated([item])
+    assert [(each["role"], each["content"]) for each in turn.body.get("messages")[1:]] == ([sent] if sent else [])
+    assert [f"{note.kind} {note.where}" for note in turn.notes] == ([f"{told} input[1]"] if told else [])
+
+
+@pytest.mark.requirement("tools.shell")
+@pytest.mark.parametrize(("where", "there"), [("local", True), ("container_auto", False), ("container_reference", False)])
+def test_a_shell_in_a_container_of_the_server_is_nobody_elses_to_run(where: str, *, there: bool) -> None:
+    turn = translated([], tools=[{"type": "shell", "environment": {"type": where}}])
+    assert ("tools" in turn.body) is there
+    assert [note.where for note in turn.notes] == ([] if there else ["tools[0]"])
+
+
+@pytest.mark.requirement("names.history")
+@pytest.mark.parametrize("declared", [None, "functions"])
+@pytest.mark.parametrize("called", [None, "functions"])
+def test_a_call_is_the_same_with_and_without_the_namespace_of_all_functions(declared: str | None, called: str | None) -> None:
+    tool = {"type": "function", "name": "run", "parameters": {"type": "object"}}
+    tools = [tool] if declared is None else [{"type": "namespace", "name": declared, "description": "", "tools": [tool]}]
+    past = {"type": "function_call", "call_id": "c", "name": "run", "arguments": "{}", **({"namespace": called} if called else {})}
+    body = translated([past], tools=tools).body
+    assert body.get("messages")[1]["tool_calls"][0]["function"]["name"] == body.get("tools")[0]["function"]["name"]
+
+
+@pytest.mark.requirement("items.settings")
+@pytest.mark.parametrize("given", [{"reasoning": {"effort": "low", "summary": "auto"}}, {}], ids=["another", "none"])
+def test_a_configuration_update_reaches_a_responses_server_as_the_effort(given: dict[str, Any]) -> None:
+    updates = [{"type": "configuration_update", "reasoning": {"effort": effort}} for effort in ("high", "medium")]
+    document, _ = open_body(json.dumps({"model": "m", "input": [*updates[:1], USER, *updates[1:]], **given}).encode())
+    turn = responses.translate(document, view(document), ResponsesRules())
+    assert turn.body.get("reasoning") == {**given.get("reasoning", {}), "effort": "medium"}
+    assert turn.body.get("input") == [USER]
+    assert turn.notes == []
 
 
 @pytest.mark.requirement("items.settings")

@@ -11,7 +11,7 @@ from antiphon.upstream import probe as probing
 from antiphon.upstream.access import Access, split_url
 from antiphon.upstream.client import Client, Limits
 from antiphon.upstream.probe import Probed, probe
-from antiphon.upstream.select import Route, select
+from antiphon.upstream.select import Instead, Route, select
 from tests.wires.client import fetch, get
 from tests.wires.gateway import gateway
 from tests.wires.upstream import (
@@ -159,7 +159,33 @@ def test_where_a_name_goes(model: str, route: Route) -> None:
 
 @pytest.mark.requirement("models.alias")
 def test_approval_review_has_its_own_setting() -> None:
-    assert select("codex-auto-review", aliases=ALIASES, served=SERVED, review_model="fast") == Route("two", "b", certain=True)
+    assert select("codex-auto-review", aliases=ALIASES, served=SERVED, instead=Instead(review="fast")) == Route("two", "b", certain=True)
+
+
+@pytest.mark.requirement("models.alias")
+@pytest.mark.parametrize(
+    ("model", "route"),
+    [
+        ("gpt-6.1-terra", Route("two", "b", certain=True)),
+        ("codex-auto-review", Route("two", "b", certain=True)),
+        ("a", Route("one", "a", certain=True)),
+        ("three/unlisted", Route("three", "unlisted", certain=True)),
+    ],
+)
+def test_a_name_that_nobody_lists_may_have_a_model_that_answers(model: str, route: Route) -> None:
+    assert select(model, aliases=ALIASES, served=SERVED, instead=Instead(default="fast")) == route
+    nobody = select(model, aliases={}, served={"one": set[str]()}, instead=Instead(default="fast"))
+    assert nobody == Route("one", model, certain=False), "where nothing is listed, any name may be right"
+
+
+@pytest.mark.requirement("models.alias")
+async def test_the_model_for_unknown_names_is_looked_for_once_the_lists_are_known(tmp_path: Path) -> None:
+    page = pages({"/v1/models": {"data": [{"id": "mine"}]}})
+    async with Upstream(chat(), page) as upstream, gateway(upstream.url, api="chat", default_model="mine") as url:
+        for model in ("gpt-6.1-terra", "mine"):
+            reply = await fetch(url, {"model": model, "input": "hi", "stream": True})
+            assert reply.events[-1]["response"]["model"] == model
+    assert [json.loads(call.body)["model"] for call in upstream.posts] == ["mine", "mine"]
 
 
 @pytest.mark.requirement("models.alias")

@@ -2,8 +2,8 @@
 
 A left fold over items that are already lowered to messages, reasoning, function calls and their outputs. While calls are open, what people say
 waits; when all are answered, or the model speaks again, the outputs come out in call order. A call without an output is answered `aborted`, as
-Codex does itself; an output that comes after that is shown where it stands, as a message; one that answers nothing is left out. So what an
-item becomes never depends on what comes later, as long as a prompt ends where a model is to speak.
+Codex does itself; an output that comes after that is shown where it stands, as a message; one that answers nothing is left out. No two calls have
+one id. So what an item becomes never depends on what comes later, as long as a prompt ends where a model is to speak.
 
 Not here: what a message or tool output looks like upstream (`translation`).
 """
@@ -18,6 +18,8 @@ from antiphon.protocol.document import Document
 from antiphon.protocol.notes import Kind, Note
 
 ABORTED = Raw(b'"aborted"')
+UNNAMED = "call"
+"""How the ids begin of calls that have none: searches that a server ran itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,8 @@ class Pairing:
     _open: list[_Open] = field(default_factory=list[_Open])
     _waiting: list[Lowered] = field(default_factory=list[Lowered])
     _closed: set[str] = field(default_factory=set[str])
+    _sent: dict[str, int] = field(default_factory=dict[str, int])
+    """Ids that calls have upstream, each with how many calls were given the like of it."""
 
     def feed(self, item: Lowered) -> list[Lowered]:
         """What this item lets out."""
@@ -72,21 +76,28 @@ class Pairing:
         return self._flush()
 
     def _call(self, item: Lowered) -> Lowered:
-        same = sum(one.call.call_id == item.call_id for one in self._open)
-        call_id = item.call_id or ""
-        sent_id = f"{call_id}_{same + 1}" if same else call_id
+        sent_id = self._free_id(item.call_id or UNNAMED)
         self._open.append(_Open(item, sent_id))
-        if not same:
+        if sent_id == item.call_id:
             return item
-        self.notes.append(Note(Kind.REPAIRED, item.where, "a call_id used twice"))
+        self.notes.append(Note(Kind.REPAIRED, item.where, "a call_id used twice" if item.call_id else "a call without an id"))
         return _with_call_id(item, sent_id)
+
+    def _free_id(self, wanted: str) -> str:
+        """An id that no call before had: servers and templates find a call by its id."""
+        found = wanted
+        while found in self._sent:
+            self._sent[wanted] += 1
+            found = f"{wanted}_{self._sent[wanted]}"
+        self._sent[found] = 1
+        return found
 
     def _answer(self, item: Lowered) -> list[Lowered]:
         for one in self._open:
-            if one.call.call_id == item.call_id and one.output is None:
+            if _answers(item, one):
                 one.output = item if one.sent_id == item.call_id else _with_call_id(item, one.sent_id)
                 return self._flush() if all(other.output for other in self._open) else []
-        if item.call_id is None or item.call_id in self._closed or any(one.call.call_id == item.call_id for one in self._open):
+        if not item.call_id or item.call_id in self._closed or any(one.call.call_id == item.call_id for one in self._open):
             return self._late(item)
         self.notes.append(Note(Kind.DROPPED, item.where, "an output without its call"))
         return []
@@ -120,6 +131,12 @@ class Pairing:
         self.notes.append(Note(Kind.REPAIRED, one.call.where, "a call without an output, answered as aborted"))
         document = Document.of({"type": "function_call_output", "call_id": one.sent_id, "output": ABORTED})
         return Lowered("function_call_output", document, one.call.where, call_id=one.sent_id)
+
+
+def _answers(output: Lowered, one: _Open) -> bool:
+    """Whether it is this call's output. Without an id it is the next call's that has none either, unless it has a name and stands for itself."""
+    same = (output.call_id or "") == (one.call.call_id or "")
+    return same and one.output is None and (bool(output.call_id) or "name" not in output.document)
 
 
 def paired(items: Iterable[Lowered], pairing: Pairing) -> Iterator[Lowered]:

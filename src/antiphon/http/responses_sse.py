@@ -18,9 +18,9 @@ from antiphon.observe import log
 from antiphon.protocol import failures, notes, request, sse
 from antiphon.protocol.errors import AntiphonError, UpstreamError
 from antiphon.protocol.event_views import Event, Run
+from antiphon.protocol.notes import Kind
 from antiphon.protocol.request import RequestView
 from antiphon.stages.numbering import Numbering
-from antiphon.translation.lowered import NOT_KNOWN
 from antiphon.translation.unknowns import unknowns
 from antiphon.turn import Target, Turn
 from antiphon.upstream import threads
@@ -123,7 +123,7 @@ class Exchange:
         self._told |= travelling.told(answer.headers, turn.rules)
 
     def _journal(self, view: RequestView, turn: Turn) -> None:
-        found = unknowns(view, items=any(note.why.endswith(NOT_KNOWN) for note in turn.notes))
+        found = unknowns(view, items=any(note.kind is Kind.DROPPED and note.where.startswith("input[") for note in turn.notes))
         if found:
             self._gateway.journal.add(found, client=self.headers.get("user-agent", ""), now=self._gateway.manner.now())
 

@@ -12,8 +12,8 @@ from antiphon.protocol.notes import Kind, Note
 
 LOGGER = logging.getLogger("antiphon")
 
-_LOUD = frozenset({Kind.UNKNOWN, Kind.BROKEN})
-"""The kinds that somebody should look at."""
+_LEVELS = {Kind.UNKNOWN: logging.WARNING, Kind.BROKEN: logging.WARNING, Kind.MOVED: logging.INFO}
+"""The kinds that somebody should look at, or wonder why an answer took so long to begin."""
 
 
 @dataclass(slots=True)
@@ -55,8 +55,7 @@ class Record:
             noticed,
         )
         for note in self.notes:
-            level = logging.WARNING if note.kind in _LOUD else logging.DEBUG
-            LOGGER.log(level, "  %s %.120r %.200s", note.kind, note.where, note.why)
+            LOGGER.log(_LEVELS.get(note.kind, logging.DEBUG), "  %s %.120r %.200s", note.kind, note.where, note.why)
 
 
 def set_up(level: str) -> None:

@@ -62,6 +62,7 @@ class SettingsView(RequestView, kw_only=True):
     tool_choice: Raw = _NONE
     parallel_tool_calls: bool | None = None
     max_output_tokens: int | None = None
+    max_tool_calls: int | None = None
     temperature: float | None = None
     top_p: float | None = None
     top_logprobs: int | None = None

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Raw
 
 from antiphon.protocol import json
-from antiphon.protocol.document import Document
+from antiphon.protocol.document import ABSENT, Document
 
 DISPATCHER = "call_tool"
 
@@ -53,11 +53,14 @@ def dispatched(name: str, arguments: str) -> str:
 
 
 def undispatched(arguments: str) -> tuple[str, str] | None:
-    """The found tool's name and arguments, out of the dispatcher's; None where there is no name in them."""
+    """The found tool's name and arguments, out of the dispatcher's; None where there is no name in them.
+
+    Arguments may be spelled in a string, or stand beside the name, as some models put them.
+    """
     try:
         call = Document(arguments.encode())
         name = call.text("name")
-        inner = call.members.get("arguments", Raw(b"{}"))
+        inner = call.members.get("arguments") or call.but(name=ABSENT).raw
         return None if name is None else (name, json.text(inner) if json.is_text(inner) else bytes(inner).decode())
     except ValueError:
         return None

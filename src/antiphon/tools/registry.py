@@ -15,6 +15,9 @@ from antiphon.tools.declaration import Declaration
 from antiphon.tools.lowering import Lowering
 from antiphon.tools.names import NameRules
 
+PLAIN = "functions"
+"""Codex's namespace of tools that stand in no namespace elsewhere."""
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -39,6 +42,7 @@ class Registry:
     entries: dict[str, Entry] = field(default_factory=dict[str, Entry])
     names: dict[tuple[str | None, str], str] = field(default_factory=dict[tuple[str | None, str], str])
     found: dict[str, Entry] = field(default_factory=dict[str, Entry])
+    notes: list[Note] = field(default_factory=list[Note])
     dispatcher: str | None = None
     """The name of the function through which found tools are called; None where there is none."""
 
@@ -46,11 +50,38 @@ class Registry:
         """Whose call this is, by its upstream name."""
         return self.entries.get(name) or self.found.get(name)
 
+    def meant(self, name: str, namespace: str | None = None) -> Entry | None:
+        """Whose name this is, however it is written: by (namespace, name), as upstream, `namespace.name`, or a name that only one tool has."""
+        known = self._known(namespace, name)
+        if known is not None or namespace:
+            return self.entry(known or "")
+        like = [one for one in self._all() if name in (one.declared.name, f"{one.declared.namespace}.{one.declared.name}")]
+        return self.entry(name) or (like[0] if len(like) == 1 else None)
+
+    def members(self, namespace: str) -> list[Entry]:
+        """The tools of a namespace."""
+        return [one for one in self._all() if one.declared.namespace == namespace]
+
+    def called_as(self, entry: Entry) -> str:
+        """The function that is called for a tool: its own, or the dispatcher for a found one."""
+        return self.dispatcher if self.dispatcher is not None and entry.name in self.found else entry.name
+
+    def _all(self) -> list[Entry]:
+        return [*self.entries.values(), *self.found.values()]
+
+    def _known(self, namespace: str | None, name: str) -> str | None:
+        """The name given to a tool. Codex calls those of its namespace `functions` with or without it, and takes both."""
+        known = self.names.get((namespace or None, name))
+        if known is None and namespace in (None, "", PLAIN):
+            known = self.names.get((None if namespace else PLAIN, name))
+        return known
+
     def find(self, declared: Iterable[Declaration]) -> list[Entry]:
         """Takes in what a search found, and says what is there to call. A tool that is declared anyway stays what it is."""
         shown: list[Entry] = []
         for one in declared:
             if one.kind not in lowering.BY_KIND or not one.name:
+                self.notes.append(Note(Kind.DROPPED, one.where, f"nobody here runs {one.kind}"))
                 continue
             name = self.upstream_name(one.namespace, one.name)
             row = lowering.BY_KIND[one.kind]
@@ -72,15 +103,16 @@ class Registry:
     def raised_call(self, call: Document) -> Document:
         """A call of the model's as the client declared the tool."""
         name = call.text("name") or ""
+        entry = self.entry(name)
         if name == self.dispatcher and (inner := discovery.undispatched(call.text("arguments") or "")) is not None:
             name, arguments = inner
             call = call.but(name=name, arguments=arguments)
-        entry = self.entry(name)
+            entry = self.meant(name)
         return call if entry is None or entry.is_plain else entry.lowering.raise_call(call, entry.declared)
 
     def upstream_name(self, namespace: str | None, name: str) -> str:
         """The name of a tool upstream, also of one that is no longer declared: history is renamed by the same rule."""
-        known = self.names.get((namespace or None, name))
+        known = self._known(namespace, name)
         return known if known is not None else _free_name(namespace or None, name, self.rules, ChainMap(self.entries, self.found))
 
     @property
@@ -93,12 +125,17 @@ class Registry:
         """The tools that the upstream is told of by name, in the client's order: found ones too, where there is no dispatcher for them."""
         return [*self.entries.values(), *(self.found.values() if self.dispatcher is None else ())]
 
+    @property
+    def size(self) -> int:
+        """How many tools the upstream is told of by name."""
+        return len(self.entries) + (len(self.found) if self.dispatcher is None else 0)
+
 
 def build(declared: Iterable[Declaration], rules: NameRules, *, dispatches: bool = True) -> tuple[Registry, list[Note]]:
     """The registry of one request. `dispatches`: whether tools that a search finds are called through the dispatcher."""
     chosen, notes = _choose(declared)
     assigned = _assign(chosen, rules)
-    registry = Registry(rules)
+    registry = Registry(rules, notes=notes)
     for one in chosen:
         name = assigned[one.key]
         row = lowering.BY_KIND[one.kind]
@@ -118,7 +155,7 @@ def _choose(declared: Iterable[Declaration]) -> tuple[list[Declaration], list[No
     notes: list[Note] = []
     for given in declared:
         one = _named(given)
-        if one.kind not in lowering.BY_KIND or one.document.text("execution") == "server":
+        if one.kind not in lowering.BY_KIND or _is_hosted(one):
             notes.append(Note(Kind.DROPPED, one.where, f"nobody here runs {one.kind}"))
         elif not one.name:
             notes.append(Note(Kind.DROPPED, one.where, "a tool without a name"))
@@ -127,6 +164,12 @@ def _choose(declared: Iterable[Declaration]) -> tuple[list[Declaration], list[No
         else:
             chosen[one.key] = one
     return list(chosen.values()), notes
+
+
+def _is_hosted(declared: Declaration) -> bool:
+    """Whether the server itself is to run it: its searches, and shells in containers of its own."""
+    container = declared.document.document("environment")
+    return declared.document.text("execution") == "server" or (container is not None and container.text("type") not in (None, "local"))
 
 
 def _named(declared: Declaration) -> Declaration:

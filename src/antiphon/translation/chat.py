@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Raw
 
 from antiphon.history.pairing import Pairing, paired
-from antiphon.protocol import item_views, json, request, response
+from antiphon.protocol import json, request, response
 from antiphon.protocol.document import Document
 from antiphon.protocol.request import SettingsView
 from antiphon.tools import declaration, registry
@@ -41,11 +41,12 @@ def translate(document: Document, rules: ChatRules) -> Translated:
     body: dict[str, Any] = {"model": settings.model, "messages": messages(instructions, paired(items, pairing), rules, notes)}
     made = chat_tools.tools(settings, context)
     body |= made.fields | form.fields
-    if (effort := _effort(settings)) is not None:
+    given = settings.reasoning.effort if settings.reasoning is not None else None
+    if (effort := lowered.effort(settings.input) or given) is not None:
         body |= effort_fields(effort, context, forced=made.forced)
     for name in document.members:
         body |= _field(name, document, settings, context)
-    return Translated(PATH, Document.of(rules.adds | body), tools, notes, wanted=made.wanted)
+    return Translated(PATH, Document.of(rules.adds | body), tools, notes, choice=made.choice)
 
 
 _Mapper = Callable[[SettingsView, Context], dict[str, Any]]
@@ -108,18 +109,6 @@ def _max_tokens(settings: SettingsView, context: Context) -> dict[str, Any]:
     return {} if settings.max_output_tokens is None else {context.rules.max_tokens: settings.max_output_tokens}
 
 
-def _effort(settings: SettingsView) -> str | None:
-    """The effort as it is now: a `configuration_update` in the input changes it from there on."""
-    effort = settings.reasoning.effort if settings.reasoning is not None else None
-    if b'"configuration_update"' not in memoryview(settings.input).tobytes():
-        return effort
-    for number, raw in enumerate(request.items(settings.input)):
-        view = item_views.read(raw, f"input[{number}]")
-        if isinstance(view, item_views.ConfigurationUpdate) and json.is_object(view.reasoning):
-            effort = Document(view.reasoning).text("effort") or effort
-    return effort
-
-
 def _verbosity(settings: SettingsView, context: Context) -> dict[str, Any]:
     if settings.text is None or settings.text.verbosity is None:
         return {}
@@ -154,6 +143,7 @@ HANDLED: dict[str, _Mapper] = {
     "reasoning": _nothing,
     "text": _verbosity,
     "top_logprobs": _logprobs,
+    "max_tool_calls": _nothing,
     "include": _include,
 }
-"""Fields that become something of their own, or stand elsewhere in the body."""
+"""Fields that become something of their own, or stand elsewhere in the body. `max_tool_calls` counts calls that a server runs itself: there are none."""

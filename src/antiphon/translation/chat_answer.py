@@ -106,8 +106,6 @@ class ChatManner:
     length_cut: str = "incomplete"
     rows: tuple[Row, ...] = ()
     think_tags: bool = True
-    wanted: str | None = None
-    """The one tool that the client asked for by name."""
 
 
 class _Said(NamedTuple):
@@ -261,8 +259,6 @@ class ChatAnswer:
             return self.fail(failures.ended_early(f"the model server gave up: finish_reason {self._finish}"))
         cut = outcome in ("max_output_tokens", "content_filter")
         events = [*self._rest(), *self._calls.finish(cut=cut)]
-        if self._manner.wanted is not None and self._manner.wanted not in self._calls.names:
-            self._notes.append(Note(Kind.CHANGED, "tool_choice", "the model server did not call the named tool"))
         if not cut or (outcome == "max_output_tokens" and self._manner.length_cut == "completed"):
             return [*events, *self._builder.complete(self._usage, now=self._manner.now())]
         return [*events, *self._builder.incomplete(outcome or "", self._usage)]

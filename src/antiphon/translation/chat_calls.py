@@ -48,7 +48,6 @@ class CallQueue:
 
     def __init__(self, builder: StreamBuilder, new_id: NewId) -> None:
         self._builder = builder
-        self.names: set[str] = set()
         self._new_id = new_id
         self._pending: list[_Pending] = []
         self._seen = 0
@@ -139,7 +138,6 @@ class CallQueue:
         if call.begun:
             return []
         call.begun = True
-        self.names.add(call.name)
         return self._builder.call(call.name, call.id or self._new_id("call"))
 
     def _close_first(self) -> list[Event]:

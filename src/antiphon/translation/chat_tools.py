@@ -7,96 +7,73 @@ name. That moves the prompt's beginning for this one request. Where nothing can 
 from dataclasses import dataclass
 from typing import Any
 
-from antiphon.protocol import json, request
+from antiphon.protocol import json
 from antiphon.protocol.document import Document
 from antiphon.protocol.notes import Kind, Note
 from antiphon.protocol.request import SettingsView
+from antiphon.tools import choice
+from antiphon.tools.choice import Choice
 from antiphon.translation import lowered
 from antiphon.translation.chat_context import Context
 from antiphon.translation.schemas import SchemaRules
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """What the client wants called. `kind`: `none`, `required` and `named` are told to the server; `auto` goes without saying."""
-
-    kind: str = "auto"
-    told: Any = None
-    name: str | None = None
-    """The upstream name of the one tool that is wanted."""
-
-    @property
-    def forces(self) -> bool:
-        """Whether the model must call something."""
-        return self.kind in ("required", "named")
-
-
-@dataclass(frozen=True, slots=True)
 class Tools:
-    """The fields that tools become; `forced`: whether the server was told that it must call one; `wanted`: the one that it should call."""
+    """The fields that tools become; `forced`: whether the server was told that it must call one; `choice`: what the client wants called."""
 
     fields: dict[str, Any]
     forced: bool = False
-    wanted: str | None = None
+    choice: Choice | None = None
 
 
 def tools(settings: SettingsView, context: Context) -> Tools:
     """All that the request says of tools."""
     rules = context.rules
+    asked = choice.read(settings.tool_choice, context.tools, context.notes)
     schema = SchemaRules(rules.schema_drops, rules.schema_repairs)
     made = [_tool(function, where, context) for function, where in lowered.functions(context.tools, schema, context.notes)]
     if not made:
         return Tools({})
-    asked = choice(settings, context)
     told = _as_known(asked, context)
-    if asked.kind == "none" and told.kind != "none":
-        return Tools({})
-    if asked.kind == "named" and told.kind != "named":
-        made = [tool for tool in made if json.text(tool["function"]["name"]) == asked.name] or made
-    fields: dict[str, Any] = {"tools": made}
-    if told.told is not None:
-        fields["tool_choice"] = told.told
-    return Tools(fields | _parallel(settings, context) | (rules.forced_fields if told.forces else {}), told.forces, asked.name)
+    if asked is not None and asked.kind != (told.kind if told is not None else ""):
+        made = _brought_about(asked, made)
+    forced = told is not None and told.mode == choice.REQUIRED
+    fields: dict[str, Any] = {"tools": made, **({} if told is None else {"tool_choice": _spelled(told)}), **_parallel(settings, context)}
+    return Tools(fields | (rules.forced_fields if forced else {}) if made else {}, forced, asked)
 
 
-def choice(settings: SettingsView, context: Context) -> Choice:
-    """What the client asks for, by the names that the upstream knows."""
-    spelled = settings.tool_choice
-    named = request.choice(spelled)
-    if not context.tools.entries or json.is_null(spelled) or not len(memoryview(spelled)):
-        return Choice()
-    if named is None:
-        word = json.text(spelled)
-        return Choice(word if word in ("none", "required") else "auto", spelled)
-    name = named.text("name")
-    upstream = None if name is None else context.tools.upstream_name(named.text("namespace"), name)
-    if upstream is not None and upstream in context.tools.entries:
-        return _by_name(upstream)
-    if named.text("type") == "allowed_tools" and (mode := named.text("mode")):
-        context.change("tool_choice.tools", "all tools stay allowed")
-        return Choice(mode if mode == "required" else "auto", mode)
-    context.drop("tool_choice", "no such tool upstream")
-    return Choice()
-
-
-def _by_name(upstream: str) -> Choice:
-    return Choice("named", {"type": "function", "function": {"name": upstream}}, upstream)
-
-
-def _as_known(asked: Choice, context: Context) -> Choice:
-    """The choice as the server can be told it."""
+def _as_known(asked: Choice | None, context: Context) -> Choice | None:
+    """The choice as the server can be told it; None where it cannot."""
     known = context.rules.tool_choice
-    if asked.kind == "auto" or asked.kind in known:
+    if asked is None or asked.kind == choice.AUTO or asked.kind in known:
         return asked
-    if asked.kind in ("none", "named"):
+    if asked.kind == choice.ALLOWED:
+        context.change("tool_choice.tools", "the server is told no list: all tools stay allowed")
+        return _as_known(Choice(asked.mode), context)
+    if asked.kind in (choice.NONE, choice.NAMED):
         context.notes.append(Note(Kind.MOVED, "tool_choice", "other tools are not declared: the prompt's beginning moves"))
-    if asked.kind == "named" and "required" in known:
-        return Choice("required", "required")
-    if asked.kind == "required" and "named" in known and len(context.tools.functions) == 1:
-        return _by_name(json.text(context.tools.functions[0].members["name"]))
-    if asked.forces:
+    if asked.kind == choice.NAMED and choice.REQUIRED in known:
+        return Choice(choice.REQUIRED)
+    if asked.kind == choice.REQUIRED and choice.NAMED in known and context.tools.size == 1:
+        return Choice(choice.REQUIRED, tuple(context.tools.entries))
+    if asked.mode == choice.REQUIRED:
         context.change("tool_choice", "it is left to the model whether it calls")
-    return Choice()
+    return None
+
+
+def _brought_about(asked: Choice, made: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The tools that are declared where the choice itself cannot be told."""
+    if asked.kind == choice.NONE:
+        return []
+    return [tool for tool in made if asked.kind != choice.NAMED or json.text(tool["function"]["name"]) == asked.one]
+
+
+def _spelled(told: Choice) -> Any:
+    functions = [{"type": "function", "function": {"name": name}} for name in told.names]
+    if told.kind == choice.ALLOWED:
+        return {"type": "allowed_tools", "allowed_tools": {"mode": told.mode, "tools": functions}}
+    return functions[0] if functions else told.mode
 
 
 def _tool(function: Document, where: str, context: Context) -> dict[str, Any]:
@@ -109,7 +86,7 @@ def _tool(function: Document, where: str, context: Context) -> dict[str, Any]:
 
 def _parallel(settings: SettingsView, context: Context) -> dict[str, Any]:
     wish = settings.parallel_tool_calls
-    if wish is None or not context.tools.entries:
+    if wish is None or not context.tools.size:
         return {}
     if context.rules.parallel_calls:
         return {"parallel_tool_calls": wish}

@@ -50,7 +50,7 @@ class ChatRules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     call_ids_exact: bool = False
     """Whether ids of calls must be exactly that long, of letters and digits alone."""
     tool_choice: frozenset[str] = frozenset({"none", "required", "named"})
-    """What it can be told besides `auto`."""
+    """What it can be told besides `auto`; `allowed`: a list of tools."""
     forced_fields: dict[str, Any] = {}
     """Fields that a request needs beside a choice that forces a call; they replace those for the reasoning effort."""
     parallel_calls: bool = True
@@ -93,7 +93,7 @@ class ChatRules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     effort_fields: dict[str, dict[str, Any]] = {}
     """Fields that a request needs for an effort, by its name, or `*` for any other; an effort that is named here and not in `efforts` is told by
     these alone."""
-    reasoning: tuple[str, ...] = ("reasoning_content", "reasoning")
+    reasoning: tuple[str, ...] = ("reasoning_content", "reasoning", "reasoning_details")
     """Fields of a delta that hold what the model thinks."""
     think_tags: bool = True
     """Whether a text that begins with `<think>` holds the model's thoughts."""

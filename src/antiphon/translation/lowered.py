@@ -4,8 +4,9 @@ Both APIs start from here: a Responses upstream gets the lowered items, a chat u
 is left out and told. Not here: order and pairing (`history.pairing`), what a request body looks like (`chat`, `responses`).
 """
 
-from collections.abc import Callable, Iterable
-from typing import Any
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Raw
@@ -20,40 +21,78 @@ from antiphon.tools.declaration import Declaration
 from antiphon.tools.registry import Registry
 from antiphon.translation.schemas import SchemaRules, fitted
 
+View = TypeVar("View", bound=item_views.Item)
+
 
 def lower(items: Iterable[Raw], registry: Registry, notes: list[Note], *, also: frozenset[str] = frozenset()) -> list[Lowered]:
     """The items in base form, in their order; those of the types in `also` as they are."""
     lowered: list[Lowered] = []
+    late = _LateTools(registry)
     for number, raw in enumerate(items):
         where = f"input[{number}]"
         view = item_views.read(raw, where)
         type = item_views.kind(raw, where) if view is None else view.type
         one = None if view is None else _base(view, Document(raw), where, registry)
+        late.feed(type, where, one)
         if one is not None:
             lowered.append(one)
         elif type in also:
             lowered.append(Lowered(type, Document(raw), where))
         elif type not in SILENT:
-            notes.append(Note(Kind.DROPPED, where, f"{type} has no form there" if view is not None else f"{type} {NOT_KNOWN}"))
+            notes.append(
+                Note(Kind.DROPPED, where, _WHY.get(type, f"{type} has no form there") if view is not None else f"{type} is not known")
+            )
+        if type in _TOLD:
+            notes.append(Note(Kind.CHANGED, where, "shown in words"))
+    if late.where:
+        notes.append(Note(Kind.MOVED, late.where, "these tools are declared from here on: the prompt's beginning moves"))
     return lowered
 
 
-NOT_KNOWN = "is not known"
-"""How the note of an item ends whose type has no view."""
+class _LateTools:
+    """Finds the item that tools came with which the request before did not declare: none where the model has spoken since."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+        self._declared = registry.size
+        self._has_spoken = False
+        self.where = ""
+
+    def feed(self, type: str, where: str, item: Lowered | None) -> None:
+        """The items in their order."""
+        declared = self._registry.size
+        if item is not None and item.is_models:
+            self._has_spoken, self.where = True, ""
+        elif declared > self._declared or (type == "additional_tools" and self._has_spoken):
+            self.where = where
+        self._declared = declared
+
+
 SILENT = frozenset({"additional_tools", "configuration_update", "ghost_snapshot"})
 """Items that a model is never shown: their tools and settings are read elsewhere, and a snapshot is for the client alone."""
+_WHY: dict[str, str] = dict.fromkeys(("compaction", "compaction_summary", "context_compaction"), "sealed: only its maker can read it")
+"""Why an item is left out, where that is not for its type alone."""
 
 
 def additional_tools(spelled: Raw) -> list[Declaration]:
     """The tools that a request declares inside its input."""
-    if b'"additional_tools"' not in memoryview(spelled).tobytes() or not json.is_array(spelled):
-        return []
-    found: list[Declaration] = []
-    for number, raw in enumerate(json.elements(spelled)):
-        view = item_views.read(raw, f"input[{number}]")
-        if isinstance(view, item_views.AdditionalTools):
-            found += declaration.read(view.tools, f"input[{number}].tools")
-    return found
+    views = _of_kind(spelled, "additional_tools", item_views.AdditionalTools)
+    return [one for where, view in views for one in declaration.read(view.tools, f"{where}.tools")]
+
+
+def effort(spelled: Raw) -> str | None:
+    """The reasoning effort as the input sets it last; None where it does not."""
+    views = _of_kind(spelled, "configuration_update", item_views.ConfigurationUpdate)
+    told = [Document(view.reasoning).text("effort") for _, view in views if json.is_object(view.reasoning)]
+    return next(filter(None, reversed(told)), None)
+
+
+def _of_kind(spelled: Raw, kind: str, view: type[View]) -> Iterator[tuple[str, View]]:
+    """The items of one type, each with its path. Most requests have none, which one search tells."""
+    if f'"{kind}"'.encode() in memoryview(spelled).tobytes() and json.is_array(spelled):
+        for number, raw in enumerate(json.elements(spelled)):
+            if isinstance(found := item_views.read(raw, f"input[{number}]"), view):
+                yield f"input[{number}]", found
 
 
 def _base(view: item_views.Item, document: Document, where: str, registry: Registry) -> Lowered | None:
@@ -132,7 +171,22 @@ def _envelope(view: Message, where: str) -> _Envelope | None:
 
 
 def _hosted(view: item_views.HostedCall, document: Document, where: str, registry: Registry) -> Lowered | None:
-    return _message("assistant", _TOLD[view.type], where) if view.type in _TOLD else None
+    if view.type not in _TOLD:
+        return None
+    asked = document.text("revised_prompt")
+    return _message("assistant", f"[{_TOLD[view.type]}{f': {asked}' if asked else '.'}]", where)
+
+
+def _compacted(view: item_views.Compaction, document: Document, where: str, registry: Registry) -> Lowered | None:
+    """What came before, in short. Words have blanks between them, and what is sealed has none."""
+    told = [Document(piece).text("text") or "" for name in ("summary", "content") for piece in document.elements(name)]
+    words = "\n".join(filter(None, told)) or view.encrypted_content or ""
+    return _message("user", f"Summary of the conversation so far:\n{words}", where) if _BLANK.search(words) else None
+
+
+_BLANK = re.compile(r"\s")
+_SEALED = re.compile(r"[A-Za-z0-9+/_=-]{100,}")
+"""So long a text without a blank in it is none that an agent writes to another."""
 
 
 _FORMS: dict[type[item_views.Item], Callable[[Any, Document, str, Registry], Lowered | None]] = {
@@ -146,16 +200,21 @@ _FORMS: dict[type[item_views.Item], Callable[[Any, Document, str, Registry], Low
     item_views.LocalShellCall: _only_one,
     item_views.AgentMessage: _from_agent,
     item_views.HostedCall: _hosted,
+    item_views.Compaction: _compacted,
 }
 """View → its base form. Other items have none."""
 
-_TOLD = {"image_generation_call": "[I generated an image here.]"}
+_TOLD = {"image_generation_call": "I generated an image here"}
 """Calls of a server's own that another server knows nothing of, in words."""
 
 
 def _plain(parts: Iterable[item_views.Part]) -> str:
     """The words of parts; what another server calls encrypted is plain text where nobody encrypts."""
-    return "".join(part.text or part.encrypted_content or "" for part in parts)
+    return "".join(part.text or _unsealed(part.encrypted_content or "") for part in parts)
+
+
+def _unsealed(text: str) -> str:
+    return "[sealed: only its maker can read it]" if _SEALED.fullmatch(text) else text
 
 
 def _message(role: str, text: str, where: str) -> Lowered:
@@ -169,12 +228,4 @@ def functions(registry: Registry, rules: SchemaRules, notes: list[Note]) -> list
     made = [(fitted(entry.function, entry.declared.where, rules, notes), entry.declared.where) for entry in registry.callable_entries]
     if registry.dispatcher is not None:
         made.append((discovery.dispatcher(registry.dispatcher), "tools"))
-    elif registry.found:
-        notes.append(
-            Note(
-                Kind.MOVED,
-                next(iter(registry.found.values())).declared.where,
-                "found tools are declared late: the prompt's beginning moves",
-            )
-        )
     return made

@@ -16,6 +16,7 @@ _OPENAI_CHAT = ChatRules(
     passes=SAMPLING | {"user", "metadata", "service_tier", "prompt_cache_key", "safety_identifier", "logit_bias"},
     verbosity="verbosity",
     strict_tools=True,
+    tool_choice=frozenset({"none", "required", "named", "allowed"}),
     schema_drops=frozenset(),
 )
 

@@ -10,11 +10,12 @@ from typing import Any
 from msgspec import Raw
 
 from antiphon.history.pairing import Lowered, Pairing, paired
-from antiphon.protocol import item_views, json, request
+from antiphon.protocol import item_views, json
 from antiphon.protocol.document import ABSENT, Document
 from antiphon.protocol.notes import Kind, Note
 from antiphon.protocol.request import RequestView
-from antiphon.tools import declaration, registry
+from antiphon.tools import choice, declaration, registry
+from antiphon.tools.choice import Choice
 from antiphon.tools.names import NameRules
 from antiphon.tools.registry import Registry
 from antiphon.translation import lowered
@@ -34,12 +35,15 @@ def translate(document: Document, view: RequestView, rules: ResponsesRules) -> T
         NameRules(rules.name_limit, rules.name_pattern),
         dispatches=rules.found_tools == "dispatch",
     )
-    changes = {name: ABSENT for name in document.members if name in rules.fields_dropped}
+    changes: dict[str, Any] = {name: ABSENT for name in document.members if name in rules.fields_dropped}
     notes += [Note(Kind.DROPPED, name) for name in changes]
     context = _Context(tools, rules, notes)
     changes |= _input(view, document.text("instructions"), context)
-    changes |= _tools(document, view, context)
-    return Translated(PATH, document.but(**changes) if changes else document, tools, notes, edited=bool(changes))
+    if (effort := lowered.effort(view.input)) is not None:
+        changes["reasoning"] = (document.document("reasoning") or Document(b"{}")).but(effort=effort)
+    wanted = choice.read(document.members.get("tool_choice", Raw(b"")), tools, notes)
+    changes |= _tools(document, view, context) | _tool_choice(document, wanted)
+    return Translated(PATH, document.but(**changes) if changes else document, tools, notes, edited=bool(changes), choice=wanted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,33 +58,24 @@ def _tools(document: Document, view: RequestView, context: _Context) -> dict[str
     schema = SchemaRules(context.rules.schema_drops, context.rules.schema_repairs)
     functions = [function for function, _ in lowered.functions(context.tools, schema, context.notes)]
     if not functions:
-        return {name: ABSENT for name in ("tools", "tool_choice", "parallel_tool_calls") if name in document} if view.tools else {}
+        return {name: ABSENT for name in ("tools", "parallel_tool_calls") if name in document}
     same = [bytes(function) for function in functions] == [bytes(tool) for tool in view.tools or []]
-    return ({} if same else {"tools": functions}) | _tool_choice(document, context.tools, context.notes)
+    return {} if same else {"tools": functions}
 
 
-def _tool_choice(document: Document, tools: Registry, notes: list[Note]) -> dict[str, Any]:
-    choice = request.choice(document.members.get("tool_choice", Raw(b"")))
-    if choice is None:
+def _tool_choice(document: Document, wanted: Choice | None) -> dict[str, Any]:
+    """`tool_choice`, as far as it changes."""
+    if "tool_choice" not in document:
         return {}
-    chosen = _chosen(choice, tools)
-    if chosen is None:
-        notes.append(Note(Kind.DROPPED, "tool_choice", "no such tool upstream"))
-        return {"tool_choice": ABSENT}
-    return {} if chosen is choice else {"tool_choice": chosen}
+    told = ABSENT if wanted is None else _spelled(wanted)
+    return {} if told == document.get("tool_choice") else {"tool_choice": told}
 
 
-def _chosen(choice: Document, tools: Registry) -> Document | None:
-    if choice.text("type") == "allowed_tools":
-        listed = [_chosen(Document(tool), tools) for tool in choice.elements("tools")]
-        return choice.but(tools=[tool for tool in listed if tool is not None])
-    name = choice.text("name")
-    upstream = tools.upstream_name(choice.text("namespace"), name) if name is not None else ""
-    if upstream not in tools.entries:
-        return None
-    if choice.text("type") == "function" and upstream == name and "namespace" not in choice:
-        return choice
-    return Document.of({"type": "function", "name": upstream})
+def _spelled(wanted: Choice) -> Any:
+    functions = [{"type": "function", "name": name} for name in wanted.names]
+    if wanted.one is not None:
+        return functions[0]
+    return {"type": "allowed_tools", "mode": wanted.mode, "tools": functions} if functions else wanted.mode
 
 
 def _input(view: RequestView, instructions: str | None, context: _Context) -> dict[str, Any]:

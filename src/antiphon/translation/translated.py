@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from antiphon.protocol.document import Document
 from antiphon.protocol.notes import Note
+from antiphon.tools.choice import Choice
 from antiphon.tools.registry import Registry
 
 
@@ -16,5 +17,5 @@ class Translated:
     registry: Registry
     notes: list[Note]
     edited: bool = True
-    wanted: str | None = None
-    """The upstream name of the one tool that the client asked for by name."""
+    choice: Choice | None = None
+    """Which tools the client wants called."""

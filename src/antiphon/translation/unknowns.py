@@ -1,5 +1,6 @@
 """What in a request nobody here has a name for: item types without a view, kinds of tools without a row. Codex adds some every month."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from msgspec import Raw
@@ -26,16 +27,23 @@ class Unknown(NamedTuple):
     raw: Raw
 
 
+HOLDERS = frozenset({"additional_tools", "tool_search_output"})
+"""Items that hold tools."""
+
+
 def unknowns(view: RequestView, *, items: bool) -> list[Unknown]:
     """All of a request's; `items`: whether its items are worth a look, which costs time on a long history."""
-    found = [
-        Unknown("tool", one.kind, one.document.raw)
-        for one in declaration.read(view.tools or [])
-        if one.kind not in lowering.BY_KIND and one.kind not in HOSTED
-    ]
+    found = _tools(view.tools or [])
     if items and len(memoryview(view.input)) and json.is_array(view.input):
-        for raw in json.elements(view.input):
-            type = Document(raw).text("type") if json.is_object(raw) else None
-            if type is not None and type not in item_views.ITEMS:
-                found.append(Unknown("item", type, raw))
+        for item in (Document(raw) for raw in json.elements(view.input) if json.is_object(raw)):
+            type = item.text("type")
+            if type in HOLDERS:
+                found += _tools(item.elements("tools"))
+            elif type is not None and type not in item_views.ITEMS:
+                found.append(Unknown("item", type, item.raw))
     return found
+
+
+def _tools(declared: Iterable[Raw]) -> list[Unknown]:
+    tools = declaration.read(declared)
+    return [Unknown("tool", one.kind, one.document.raw) for one in tools if one.kind not in lowering.BY_KIND and one.kind not in HOSTED]

@@ -18,7 +18,7 @@ from antiphon.translation.dialect import Dialect
 from antiphon.upstream import access
 from antiphon.upstream.client import Answer, Client, Limits
 from antiphon.upstream.probe import Probed, probe
-from antiphon.upstream.select import Route, select
+from antiphon.upstream.select import Instead, Route, select
 
 FRESH_SECONDS = 60.0
 """How long an upstream's model list is believed."""
@@ -107,6 +107,7 @@ class Pool:
 
     def __init__(self, settings: Config, *, environ: Mapping[str, str]) -> None:
         self._settings = settings
+        self._instead = Instead(settings.review_model, settings.default_model)
         self.upstreams = {name: Upstream(name, settings, environ) for name in settings.upstreams}
 
     async def close(self) -> None:
@@ -117,7 +118,7 @@ class Pool:
     async def route(self, model: str) -> Destination:
         """Where requests for a model's name go."""
         chosen = self._select(model)
-        if not chosen.certain and len(self.upstreams) > 1:
+        if not chosen.certain and (len(self.upstreams) > 1 or self._instead.default):
             await self.models()  # which upstream lists it is only known once all were asked
             chosen = self._select(model)
         return Destination(await self.upstreams[chosen.upstream].known(), chosen.model)
@@ -145,7 +146,7 @@ class Pool:
 
     def _select(self, model: str) -> Route:
         served = {name: {m.id for m in one.models} for name, one in self.upstreams.items()}
-        return select(model, aliases=self._settings.aliases, served=served, review_model=self._settings.review_model)
+        return select(model, aliases=self._settings.aliases, served=served, instead=self._instead)
 
     @staticmethod
     async def _try(upstream: Upstream, age: float) -> bool:
