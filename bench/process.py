@@ -1,87 +1,137 @@
-"""A measured process: started in a folder and home of its own, its CPU time, memory and time to the first answer. Linux only."""
+"""A measured process with all that it starts: in a folder and home of its own, its CPU time, memory and time to the first answer. Linux only."""
 
 import asyncio
 import os
 import re
+import signal
+import socket
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 LISTENING = re.compile(rb"listening on (http://\S+)")
-START_SECONDS = 30.0
+START_SECONDS = 60.0
+LOOK_SECONDS = 0.003
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """How a process is started. `url`: where it will listen, of one that does not say so itself; `health`: what answers 200 when it is ready."""
+
+    words: tuple[str, ...]
+    url: str | None = None
+    health: str = "/health"
+    env: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A running process and where it listens."""
+    """A running process, where it listens, and how long it took from its spawn to the first 200 on its health route."""
 
     pid: int
     url: str
-    spawned: float
+    start_seconds: float
 
     def cpu_seconds(self) -> float:
-        """CPU time of all its threads so far, in nanosecond steps."""
-        threads = Path(f"/proc/{self.pid}/task").iterdir()
-        return sum(int((thread / "schedstat").read_text().split()[0]) for thread in threads) / 1e9
+        """CPU time of it and of its children so far, of all their threads, in nanosecond steps."""
+        return sum(_cpu_nanoseconds(pid) for pid in _tree(self.pid)) / 1e9
 
     def memory_megabytes(self) -> float:
-        """What it holds in memory now."""
-        found = re.search(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{self.pid}/status").read_text())
-        assert found is not None
-        return int(found[1]) * 1024 / 1e6
+        """What they hold in memory now."""
+        return sum(_resident_bytes(pid) for pid in _tree(self.pid)) / 1e6
 
-    async def seconds_to_health(self) -> float:
-        """From its spawn to the first 200 on /health."""
-        host, _, port = self.url.removeprefix("http://").partition(":")
-        reader, writer = await asyncio.open_connection(host, int(port))
-        writer.write(b"GET /health HTTP/1.1\r\nhost: " + f"{host}:{port}".encode() + b"\r\nconnection: close\r\n\r\n")
-        status = await asyncio.wait_for(reader.readline(), START_SECONDS)
-        took = time.perf_counter() - self.spawned
-        writer.close()
-        if b" 200 " not in status:
-            raise RuntimeError(f"{self.url}/health answered {status!r}")
-        return took
+
+def _tree(pid: int) -> Iterator[int]:
+    yield pid
+    for thread in Path(f"/proc/{pid}/task").iterdir():
+        for child in (thread / "children").read_text().split():
+            yield from _tree(int(child))
+
+
+def _cpu_nanoseconds(pid: int) -> int:
+    """Threads come and go while they are counted."""
+    total = 0
+    for thread in Path(f"/proc/{pid}/task").iterdir():
+        with suppress(FileNotFoundError, ProcessLookupError):
+            total += int((thread / "schedstat").read_text().split()[0])
+    return total
+
+
+def _resident_bytes(pid: int) -> int:
+    found = re.search(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
+    assert found is not None
+    return int(found[1]) * 1024
 
 
 @asynccontextmanager
-async def running(command: Sequence[str]) -> AsyncIterator[Measured]:
-    """Start a process that says where it listens; end it afterwards."""
+async def running(command: Command) -> AsyncIterator[Measured]:
+    """Start a process and wait until it is ready; end it and what it started afterwards."""
     with tempfile.TemporaryDirectory(prefix="bench-") as home:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("ANTIPHON_", "XDG_"))}
-        env = kept | {"HOME": home, "ANTIPHON_HOME": f"{home}/antiphon", "PYTHONPATH": str(ROOT)}
-        log = Path(home, "log")
+        env = {**kept, "HOME": home, "ANTIPHON_HOME": f"{home}/antiphon", "PYTHONPATH": str(ROOT), **command.env}
         spawned = time.perf_counter()
-        with log.open("wb") as errors:
-            process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE, stderr=errors, env=env, cwd=home)
-        assert process.stdout is not None
+        with Path(home, "out").open("wb") as out, Path(home, "errors").open("wb") as errors:
+            # A session of its own, so that its children end with it.
+            process = await asyncio.create_subprocess_exec(
+                *command.words, stdout=out, stderr=errors, env=env, cwd=home, start_new_session=True
+            )
         try:
-            url = await asyncio.wait_for(_listening(process.stdout), START_SECONDS)
-            if url is None:
-                raise RuntimeError(f"{' '.join(command)} ended before it listened: {log.read_text()[-2000:]}")
-            yield Measured(process.pid, url, spawned)
+            async with asyncio.timeout(START_SECONDS):
+                url = await _ready(process, command, Path(home))
+            yield Measured(process.pid, url, time.perf_counter() - spawned)
         finally:
-            if process.returncode is None:
-                process.terminate()
-            await process.communicate()
+            await _end(process)
 
 
-async def _listening(lines: asyncio.StreamReader) -> str | None:
-    async for line in lines:
-        if found := LISTENING.search(line):
-            return found[1].decode()
-    return None
+async def _end(process: asyncio.subprocess.Process) -> None:
+    for how in (signal.SIGTERM, signal.SIGKILL):
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, how)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(process.wait(), 5)
 
 
-def module(name: str, *arguments: str) -> list[str]:
-    """The command that runs one of the bench's own modules."""
-    return [sys.executable, "-m", name, *arguments]
+async def _ready(process: asyncio.subprocess.Process, command: Command, home: Path) -> str:
+    """Where it listens, as soon as it is healthy."""
+    url = command.url
+    while url is None or not await _healthy(url, command.health):
+        if process.returncode is not None:
+            raise RuntimeError(f"{' '.join(command.words)} ended at once: {Path(home, 'errors').read_text()[-2000:]}")
+        await asyncio.sleep(LOOK_SECONDS)
+        if url is None and (said := LISTENING.search(Path(home, "out").read_bytes())) is not None:
+            url = said[1].decode()
+    return url
 
 
-def antiphon(*flags: str) -> list[str]:
-    """The command that starts the gateway."""
-    return [sys.executable, "-m", "antiphon", "serve", "--port", "0", "--store", "none", *flags]
+async def _healthy(url: str, path: str) -> bool:
+    host, _, port = url.removeprefix("http://").partition(":")
+    try:
+        reader, writer = await asyncio.open_connection(host, int(port))
+    except ConnectionError:
+        return False
+    writer.write(b"GET %b HTTP/1.1\r\nhost: %b\r\nconnection: close\r\n\r\n" % (path.encode(), f"{host}:{port}".encode()))
+    status = await reader.readline()
+    writer.close()
+    return b" 200 " in status
+
+
+def free_port() -> int:
+    """A port for a process that cannot choose one."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def module(name: str, *arguments: str) -> Command:
+    """One of the bench's own modules."""
+    return Command((sys.executable, "-m", name, *arguments))
+
+
+def antiphon(*flags: str) -> Command:
+    """The gateway."""
+    return Command((sys.executable, "-m", "antiphon", "serve", "--port", "0", "--store", "none", *flags))

@@ -1,11 +1,12 @@
-"""The bytes that the bench's model server sends and the requests that its client makes: prepared once, the same for every party."""
+"""The bytes that the bench's model server sends: prepared once, the same for every party."""
 
 import json
 from collections.abc import Iterable
 from typing import Any
 
+from bench.bodies import MODEL
+
 DELTAS = 200
-MODEL = "bench-model"
 WORDS = ("The ", "quick ", "brown ", "fox ", "jumps ", "over ", "the ", "lazy ", "dog", ". ")
 TEXT = "".join(WORDS[i % len(WORDS)] for i in range(DELTAS))
 USAGE = {
@@ -81,36 +82,21 @@ def chat_stream() -> list[bytes]:
     return [b"data: " + _compact(chunk) + b"\n\n" for chunk in _chat_chunks()] + [b"data: [DONE]\n\n"]
 
 
+def responses_whole() -> bytes:
+    """The same answer of a Responses server in one piece."""
+    part = {"type": "output_text", "annotations": [], "logprobs": [], "text": TEXT}
+    return _compact(_response("completed", [_message("completed", [part])]))
+
+
+def chat_whole() -> bytes:
+    """The same answer of a Chat Completions server in one piece."""
+    choice = {"index": 0, "message": {"role": "assistant", "content": TEXT}, "logprobs": None, "finish_reason": "stop"}
+    head = {"id": "chatcmpl-bench", "object": "chat.completion", "created": 1790000000, "model": MODEL}
+    return _compact(
+        head | {"choices": [choice], "usage": {"prompt_tokens": 100, "completion_tokens": DELTAS, "total_tokens": 100 + DELTAS}}
+    )
+
+
 def models() -> bytes:
     """A model list with the one model."""
     return _compact({"object": "list", "data": [{"id": MODEL, "object": "model", "created": 1790000000, "owned_by": "bench"}]})
-
-
-def small_request() -> bytes:
-    """One short question."""
-    return _compact({"model": MODEL, "input": "Tell me of the fox.", "stream": True})
-
-
-def agent_request() -> bytes:
-    """A turn in the middle of an agent's work: a system prompt, a dozen tools, twenty calls with their outputs; about 50 KB."""
-    schema = {"type": "object", "properties": {"cmd": {"type": "string"}, "wait": {"type": "number"}}, "required": ["cmd"]}
-    tools = [_function(f"tool_{i}", schema) for i in range(12)]
-    items: list[dict[str, Any]] = [_input("developer", "You are a coding agent. " * 400), _input("user", "Please mend the build.")]
-    for i in range(20):
-        call = {
-            "type": "function_call",
-            "call_id": f"call_{i}",
-            "name": f"tool_{i % 12}",
-            "arguments": _compact({"cmd": f"make {i}"}).decode(),
-        }
-        items += [call, {"type": "function_call_output", "call_id": f"call_{i}", "output": "cc -O2 -c file.c\n" * 80}]
-    settings = {"tool_choice": "auto", "parallel_tool_calls": True, "store": False, "include": [], "prompt_cache_key": "bench"}
-    return _compact({"model": MODEL, "stream": True, "input": items, "tools": tools} | settings)
-
-
-def _function(name: str, schema: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "function", "name": name, "description": "Runs a command. " * 20, "strict": False, "parameters": schema}
-
-
-def _input(role: str, text: str) -> dict[str, Any]:
-    return {"type": "message", "role": role, "content": [{"type": "input_text", "text": text}]}
