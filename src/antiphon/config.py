@@ -65,6 +65,24 @@ SETTINGS: tuple[Setting, ...] = (
         flag=False,
     ),
     Setting("idle_seconds", float, 900.0, "How long an upstream may be silent within an answer; 0: no limit.", flag=False),
+    Setting("retries", int, 0, "How often a request that failed before the first byte of its answer is sent again.", flag=False, most=100),
+    Setting(
+        "retry_after_seconds",
+        float,
+        0.0,
+        "The longest Retry-After of a 429 or 503 that such a retry waits for; a longer one is told to the client.",
+        flag=False,
+    ),
+    Setting(
+        "max_concurrent",
+        int,
+        0,
+        "The most requests to send an upstream at once, others wait by turns; 0: as many as llama.cpp has slots, any number to other servers.",
+        flag=False,
+    ),
+    Setting(
+        "max_queued", int, 2000, "The most requests that may wait for an upstream, or a group of them; more are answered 429.", flag=False
+    ),
     Setting(
         "review_model",
         str,
@@ -133,6 +151,10 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     connect_seconds: float
     first_byte_seconds: float
     idle_seconds: float
+    retries: int
+    retry_after_seconds: float
+    max_concurrent: int
+    max_queued: int
     review_model: str
     default_model: str
     deferred_tools: bool
@@ -225,6 +247,8 @@ def _upstreams(written: dict[str, Any], settings: dict[str, Any], environ: Mappi
     )
     for name, one in found.items():
         upstream_settings.check(name, one, environ)
+        if one.group in found:
+            raise BadConfig(f"upstream {name}: {one.group!r} is an upstream already, and cannot be a group")
     return found
 
 

@@ -20,7 +20,7 @@ Count = Annotated[int, msgspec.Meta(ge=0, le=1_000_000)]
 
 NO_URLS = ("none", "environment")
 """What a proxy may be besides a URL."""
-SHARED = ("proxy", "ca_file", "connect_seconds", "first_byte_seconds", "idle_seconds")
+SHARED = ("proxy", "ca_file", "connect_seconds", "first_byte_seconds", "idle_seconds", "retries", "retry_after_seconds", "max_concurrent")
 
 
 class BadConfig(ValueError):
@@ -64,6 +64,14 @@ class UpstreamSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     """How long it may take to the first byte of an answer, prefill included; 0: no limit."""
     idle_seconds: Seconds = 900.0
     """How long it may be silent within an answer; 0: no limit."""
+    group: str = ""
+    """Upstreams of one group are equal: any of them may answer what another could. A model may be asked for as `GROUP/MODEL`."""
+    retries: Count = 0
+    """How often a request that failed before the first byte of its answer is sent again, once all of the group have failed."""
+    retry_after_seconds: Seconds = 0.0
+    """The longest `Retry-After` of a 429 or 503 that such a retry waits for; a longer one is told to the client."""
+    max_concurrent: Count = 0
+    """The most requests to send it at once, others wait by turns; 0: as many as llama.cpp has slots, any number to other servers."""
     chat: dict[str, Any] = {}
     """Rules of its dialect for Chat Completions that are otherwise here."""
     responses: dict[str, Any] = {}
@@ -102,6 +110,8 @@ def check(name: str, one: UpstreamSettings, environ: Mapping[str, str]) -> None:
             raise BadConfig(f"upstream {name}: the {what} must be like http://HOST:PORT{'/v1' if what == 'URL' else ''}, got {url!r}")
     if one.api not in APIS:
         raise BadConfig(f"upstream {name}: unknown api {one.api!r}")
+    if "/" in one.group:
+        raise BadConfig(f"upstream {name}: a group's name holds no '/', got {one.group!r}")
     if one.client_key and not one.client_cert:
         raise BadConfig(f"upstream {name}: client_key is of a client_cert, which is not set")
     check_dialect(f"[upstreams.{name}]", one)

@@ -73,10 +73,13 @@ async def test_health_and_version(each: Wired) -> None:
 async def test_ready_says_whether_the_upstream_answers() -> None:
     async with Upstream() as upstream, gateway(upstream.url, api="chat") as url:
         reply = await get(url, "/ready")
-        assert (reply.status, reply.json) == (200, {"ready": True, "upstreams": {"upstream": True}})
+        fares = {"answers": True, "up": True, "running": 0, "waiting": 0}
+        assert (reply.status, reply.json) == (200, {"ready": True, "upstreams": {"upstream": fares}})
     async with gateway("http://127.0.0.1:9", api="chat") as url:
         reply = await get(url, "/ready")
-        assert (reply.status, reply.json) == (503, {"ready": False, "upstreams": {"upstream": False}})
+        fares = reply.json["upstreams"]["upstream"]
+        assert (reply.status, reply.json["ready"], fares["answers"], fares["up"]) == (503, False, False, False)
+        assert "cannot be reached" in fares["why"]
         assert (await get(url, "/health")).status == 200
         assert (await get(url, "/v1/models")).json == {"object": "list", "data": [], "models": []}
 

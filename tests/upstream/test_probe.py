@@ -11,7 +11,7 @@ from antiphon.upstream import probe as probing
 from antiphon.upstream.access import Access, split_url
 from antiphon.upstream.client import Client, Limits
 from antiphon.upstream.probe import Probed, probe
-from antiphon.upstream.select import Instead, Route, select
+from antiphon.upstream.select import Directory, Instead, Route, select
 from tests.wires.client import fetch, get
 from tests.wires.gateway import gateway
 from tests.wires.upstream import (
@@ -133,49 +133,51 @@ def test_a_bare_host_means_its_v1(url: str, base: str) -> None:
 SERVED = {"one": {"a", "shared", "org/x"}, "two": {"b", "shared", "one/b"}, "three": set[str]()}
 ALIASES = {"fast": "two/b", "same": "a", "deep": "three/any/thing", "loop": "loop"}
 ROUTES = {
-    "a": Route("one", "a", certain=True),
-    "b": Route("two", "b", certain=True),
-    "shared": Route("one", "shared", certain=True),
-    "org/x": Route("one", "org/x", certain=True),
-    "two/shared": Route("two", "shared", certain=True),
-    "one/b": Route("two", "one/b", certain=True),
-    "three/unlisted": Route("three", "unlisted", certain=True),
-    "fast": Route("two", "b", certain=True),
-    "same": Route("one", "a", certain=True),
-    "deep": Route("three", "any/thing", certain=True),
-    "loop": Route("one", "loop", certain=False),
-    "unknown": Route("one", "unknown", certain=False),
-    "four/unknown": Route("one", "four/unknown", certain=False),
-    "one/": Route("one", "one/", certain=False),
-    "codex-auto-review": Route("one", "codex-auto-review", certain=False),
+    "a": Route(("one",), "a", certain=True),
+    "b": Route(("two",), "b", certain=True),
+    "shared": Route(("one",), "shared", certain=True),
+    "org/x": Route(("one",), "org/x", certain=True),
+    "two/shared": Route(("two",), "shared", certain=True),
+    "one/b": Route(("two",), "one/b", certain=True),
+    "three/unlisted": Route(("three",), "unlisted", certain=True),
+    "fast": Route(("two",), "b", certain=True),
+    "same": Route(("one",), "a", certain=True),
+    "deep": Route(("three",), "any/thing", certain=True),
+    "loop": Route(("one",), "loop", certain=False),
+    "unknown": Route(("one",), "unknown", certain=False),
+    "four/unknown": Route(("one",), "four/unknown", certain=False),
+    "one/": Route(("one",), "one/", certain=False),
+    "codex-auto-review": Route(("one",), "codex-auto-review", certain=False),
 }
 
 
 @pytest.mark.requirement("models.alias")
 @pytest.mark.parametrize(("model", "route"), ROUTES.items(), ids=ROUTES)
 def test_where_a_name_goes(model: str, route: Route) -> None:
-    assert select(model, aliases=ALIASES, served=SERVED) == route
+    assert select(model, Directory(SERVED, {}), aliases=ALIASES) == route
 
 
 @pytest.mark.requirement("models.alias")
 def test_approval_review_has_its_own_setting() -> None:
-    assert select("codex-auto-review", aliases=ALIASES, served=SERVED, instead=Instead(review="fast")) == Route("two", "b", certain=True)
+    assert select("codex-auto-review", Directory(SERVED, {}), aliases=ALIASES, instead=Instead(review="fast")) == Route(
+        ("two",), "b", certain=True
+    )
 
 
 @pytest.mark.requirement("models.alias")
 @pytest.mark.parametrize(
     ("model", "route"),
     [
-        ("gpt-6.1-terra", Route("two", "b", certain=True)),
-        ("codex-auto-review", Route("two", "b", certain=True)),
-        ("a", Route("one", "a", certain=True)),
-        ("three/unlisted", Route("three", "unlisted", certain=True)),
+        ("gpt-6.1-terra", Route(("two",), "b", certain=True)),
+        ("codex-auto-review", Route(("two",), "b", certain=True)),
+        ("a", Route(("one",), "a", certain=True)),
+        ("three/unlisted", Route(("three",), "unlisted", certain=True)),
     ],
 )
 def test_a_name_that_nobody_lists_may_have_a_model_that_answers(model: str, route: Route) -> None:
-    assert select(model, aliases=ALIASES, served=SERVED, instead=Instead(default="fast")) == route
-    nobody = select(model, aliases={}, served={"one": set[str]()}, instead=Instead(default="fast"))
-    assert nobody == Route("one", model, certain=False), "where nothing is listed, any name may be right"
+    assert select(model, Directory(SERVED, {}), aliases=ALIASES, instead=Instead(default="fast")) == route
+    nobody = select(model, Directory({"one": set[str]()}, {}), aliases={}, instead=Instead(default="fast"))
+    assert nobody == Route(("one",), model, certain=False), "where nothing is listed, any name may be right"
 
 
 @pytest.mark.requirement("models.alias")

@@ -93,11 +93,20 @@ class Upstream:
     _tasks: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=1 << 20, ssl=self.tls)
-        self.url = f"{'https' if self.tls else 'http'}://127.0.0.1:{self._server.sockets[0].getsockname()[1]}/v1"
+        await self.listen()
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        await self.kill()
+
+    async def listen(self) -> None:
+        """Begins, or comes back after it was killed."""
+        port = int(self.url.rpartition(":")[2].partition("/")[0]) if self.url else 0
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", port, limit=1 << 20, ssl=self.tls)
+        self.url = f"{'https' if self.tls else 'http'}://127.0.0.1:{self._server.sockets[0].getsockname()[1]}/v1"
+
+    async def kill(self) -> None:
+        """Takes no connection any more, and ends those it has."""
         assert self._server is not None
         self._server.close()
         for task in self._tasks:

@@ -1,5 +1,6 @@
 """All routes of the gateway, on one screen."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
@@ -20,6 +21,7 @@ from antiphon.http.relay import Relay
 from antiphon.http.responses_sse import Exchange
 from antiphon.protocol.errors import AntiphonError, GatewayError, NotFound
 from antiphon.protocol.failures import Failure
+from antiphon.upstream.pool import Pool
 
 PREFIXES = ("/v1", "")
 """Where the API is: some clients are told the host alone and ask for `/responses`."""
@@ -73,8 +75,9 @@ async def health(request: Request) -> JSONResponse:
 
 async def ready(request: Request) -> JSONResponse:
     """Whether any upstream answers."""
-    upstreams = await request.app.state.gateway.pool.reachable()
-    return JSONResponse({"ready": any(upstreams.values()), "upstreams": upstreams}, status_code=200 if any(upstreams.values()) else 503)
+    upstreams = await request.app.state.gateway.pool.ready()
+    any_answers = any(state["answers"] for state in upstreams.values())
+    return JSONResponse({"ready": any_answers, "upstreams": upstreams}, status_code=200 if any_answers else 503)
 
 
 async def version(request: Request) -> JSONResponse:
@@ -117,7 +120,11 @@ async def _own_fault(request: Request, error: Exception) -> JSONResponse:
 
 @asynccontextmanager
 async def _lifespan(app: Starlette) -> AsyncGenerator[None]:
+    pool: Pool = app.state.gateway.pool
     try:
-        yield
+        async with asyncio.TaskGroup() as group:
+            watching = group.create_task(pool.watch())
+            yield
+            watching.cancel()
     finally:
-        await app.state.gateway.pool.close()
+        await pool.close()

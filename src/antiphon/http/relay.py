@@ -20,7 +20,8 @@ from antiphon.protocol.document import Document
 from antiphon.protocol.failures import Failure
 from antiphon.upstream import threads
 from antiphon.upstream.client import Answer
-from antiphon.upstream.pool import Destination, Outgoing
+from antiphon.upstream.group import Destination
+from antiphon.upstream.server import Outgoing
 
 PATHS = ("/chat/completions", "/completions", "/embeddings")
 _EVENT_ENDS = (b"\n\n", b"\r\n\r\n", b"\r\r")
@@ -58,6 +59,7 @@ class Relay:
         thread = threads.key(self._headers, document.text("prompt_cache_key") or "")
         outgoing = Outgoing(self._path, bytes(document), sent, thread, self._headers.get("authorization", ""))
         async with self._gateway.pool.answer(to, outgoing) as answer:
+            self._record.upstream = answer.upstream
             told = travelling.told(answer.headers, rules)
             if answer.status >= 300:
                 await self._answer(await self._refusal(to, answer, told))

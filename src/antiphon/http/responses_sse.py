@@ -25,7 +25,8 @@ from antiphon.translation.unknowns import unknowns
 from antiphon.turn import Target, Turn
 from antiphon.upstream import threads
 from antiphon.upstream.client import Answer
-from antiphon.upstream.pool import Destination, Outgoing
+from antiphon.upstream.group import Destination
+from antiphon.upstream.server import Outgoing
 
 DROPPED = "x-antiphon-dropped"
 
@@ -109,8 +110,10 @@ class Exchange:
                     await answer.finish()
                     return
             await stream.send(stream.answer.close())
+            answer.broken = stream.answer.failure is not None
 
     async def _check(self, turn: Turn, answer: Answer) -> None:
+        self._record.upstream = answer.upstream
         if answer.status >= 300:
             raise UpstreamError(turn.failure(answer.status, await answer.refusal(), retry_after=answer.headers.get("retry-after")))
 

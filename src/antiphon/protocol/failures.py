@@ -143,6 +143,7 @@ STREAM_CODES = {400: "invalid_prompt", 401: "invalid_prompt", 403: "invalid_prom
 """The code of `response.failed` where the failure has none of its own: Codex ends the turn on `invalid_prompt` and tries again on others."""
 
 UNREACHABLE = "upstream_unreachable"
+TIMED_OUT = "upstream_timeout"
 ENDED_EARLY = "upstream_ended_early"
 GARBLED = "upstream_sent_garbage"
 
@@ -197,7 +198,17 @@ def unreachable(message: str) -> Failure:
 
 def timed_out(message: str) -> Failure:
     """The upstream did not answer in time."""
-    return Failure(status=504, code="upstream_timeout", message=message)
+    return Failure(status=504, code=TIMED_OUT, message=message)
+
+
+def too_many_waiting(message: str, seconds: int) -> Failure:
+    """The request may not even wait; Codex comes back after that time, without it it would not."""
+    return Failure(429, message, code="rate_limit_exceeded", type="rate_limit_error", retry_after=str(seconds))
+
+
+def stopping() -> Failure:
+    """The gateway ends; whoever takes its place may answer, so the client should come again."""
+    return Failure(503, "the gateway is being stopped: send the request again", code="gateway_stopping", retry_after="1")
 
 
 def ended_early(message: str) -> Failure:

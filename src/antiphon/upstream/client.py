@@ -54,6 +54,10 @@ class Answer:
         self._told = told
         self._keys = [key.encode()]
         self._first: bytes | None = None
+        self.upstream = ""
+        """The name that the upstream has in the settings."""
+        self.broken = False
+        """Whether the upstream broke it off."""
         self.status = response.status
         self.headers = {name.lower(): value.encode("latin-1", "replace").decode("latin-1") for name, value in response.headers.items()}
 
@@ -81,8 +85,12 @@ class Answer:
         if self._first is not None:
             first, self._first = self._first, None
             return first
-        with self._told:
-            return await self._response.content.readany()
+        try:
+            with self._told:
+                return await self._response.content.readany()
+        except UpstreamError:
+            self.broken = True
+            raise
 
     @property
     def is_over(self) -> bool:
@@ -154,6 +162,7 @@ class Client:
     @asynccontextmanager
     async def post(self, path: str, body: bytes, headers: Mapping[str, str]) -> AsyncGenerator[Answer]:
         """Sends a request; the answer may be read until the block ends, whichever way it ends."""
+        self._check_open()
         data = body if len(body) <= AT_ONCE else io.BytesIO(body)
         with self._told:
             async with asyncio.timeout(self._limits.first_byte or None):  # a head that comes byte by byte is none either
@@ -175,10 +184,15 @@ class Client:
 
     async def get(self, path: str, *, seconds: float, root: bool = False) -> tuple[int, bytes]:
         """A small answer, within a time; `root`: the path is beside the version and not below it."""
+        self._check_open()
         url = self.access.url(path, root=root)
         with self._told:
             async with asyncio.timeout(seconds), self._session.get(url, allow_redirects=False) as response:
                 return response.status, await Answer(response, self._told).all()
+
+    def _check_open(self) -> None:
+        if self._session.closed:
+            raise UpstreamError(failures.stopping())
 
 
 @contextmanager

@@ -17,6 +17,8 @@ from antiphon.translation.presets import DIALECTS
 from antiphon.upstream.client import Client
 
 SECONDS = 5.0
+NOT_YET = frozenset({502, 503, 504})
+"""What a server that is still loading answers, or the proxy in front of one that is not there: nothing follows from it but that."""
 NO_SUCH_ROUTE = frozenset({404, 405, 501})
 
 
@@ -27,6 +29,8 @@ class Probed:
     api: str
     dialect: Dialect
     models: list[Model]
+    slots: int = 0
+    """How many requests it answers at once; 0: it does not say."""
 
 
 async def probe(client: Client, *, api: str, dialect: str) -> Probed:
@@ -37,7 +41,8 @@ async def probe(client: Client, *, api: str, dialect: str) -> Probed:
     if api == "auto":
         api = await _api(client, kind)
     kind = kind or DIALECTS[api]
-    return Probed(api, kind, catalogue.read(entries, _of_llama(props, kind.efforts)))
+    slots = props.get("total_slots")
+    return Probed(api, kind, catalogue.read(entries, _of_llama(props, kind.efforts)), slots if isinstance(slots, int) and slots > 0 else 0)
 
 
 def _recognised(base: str, entries: list[Any], props: dict[str, Any]) -> str:
@@ -78,6 +83,8 @@ async def _get(client: Client, path: str, *, root: bool = False) -> dict[str, An
         if not root:
             raise
         return {}
+    if status in NOT_YET and not root:
+        raise UpstreamError(failures.explain(status, body))
     try:
         return json.an_object(json.value(json.mend(body))) if status == 200 else {}
     except ValueError:

@@ -1,7 +1,7 @@
-"""Which upstream a model's name goes to, and under which name. Pure: names in, a route out.
+"""Which upstreams a model's name goes to, and under which name. Pure: names in, a route out.
 
-An alias changes routing and nothing else. Codex asks for some models on its own, for approval review and memories; which ones answer are settings
-of their own.
+An alias changes routing and nothing else. Upstreams of one group are equal: what one of them lists any of them may answer. Codex asks for some
+models on its own, for approval review and memories; which ones answer are settings of their own.
 """
 
 from collections.abc import Mapping, Set
@@ -14,7 +14,7 @@ from antiphon.config import REVIEW_MODEL
 class Route:
     """`certain`: an upstream was named or lists the model; otherwise it is the first one's guess."""
 
-    upstream: str
+    upstreams: tuple[str, ...]
     model: str
     certain: bool
 
@@ -27,17 +27,36 @@ class Instead:
     default: str = ""
 
 
-def select(model: str, *, aliases: Mapping[str, str], served: Mapping[str, Set[str]], instead: Instead = Instead()) -> Route:
-    """The route of a name. `served` is not empty and in the order of the configuration."""
+@dataclass(frozen=True, slots=True)
+class Directory:
+    """What is known of the upstreams, in the order of the configuration: the models that each serves, and the groups of those that are in one."""
+
+    served: Mapping[str, Set[str]]
+    groups: Mapping[str, str]
+
+    def equals(self, name: str, model: str) -> tuple[str, ...]:
+        """An upstream and its equals for a model; alone where it is in no group."""
+        return self.members(self.groups.get(name, ""), model) or (name,)
+
+    def members(self, group: str, model: str) -> tuple[str, ...]:
+        """The upstreams of a group, but for those that are known to serve other models only, where others are not."""
+        members = tuple(name for name in self.served if group and self.groups.get(name) == group)
+        return tuple(name for name in members if model in self.served[name] or not self.served[name]) or members
+
+
+def select(model: str, known: Directory, *, aliases: Mapping[str, str], instead: Instead = Instead()) -> Route:
+    """The route of a name. At least one upstream is known."""
     if model == REVIEW_MODEL and instead.review:
         model = instead.review
     wanted = aliases.get(model, model)
-    for name, models in served.items():
+    for name, models in known.served.items():
         if wanted in models:
-            return Route(name, wanted, certain=True)
+            return Route(known.equals(name, wanted), wanted, certain=True)
     prefix, _, rest = wanted.partition("/")
-    if rest and prefix in served:
-        return Route(prefix, rest, certain=True)
-    if instead.default and any(served.values()):  # where nobody lists anything, no name is known to be unknown
-        return select(instead.default, aliases=aliases, served=served)
-    return Route(next(iter(served)), wanted, certain=False)
+    named = (prefix,) if prefix in known.served else known.members(prefix, rest)
+    if rest and named:
+        return Route(named, rest, certain=True)
+    if instead.default and any(known.served.values()):  # where nobody lists anything, no name is known to be unknown
+        return select(instead.default, known, aliases=aliases)
+    first = next(iter(known.served))
+    return Route(known.equals(first, wanted), wanted, certain=False)
