@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Raw
 
-from antiphon.protocol import failures, notes, response
+from antiphon.protocol import failures, notes, response, sse
 from antiphon.protocol.document import Document
 from antiphon.protocol.errors import InvalidRequest, UpstreamError
 from antiphon.protocol.event_views import Event
@@ -21,6 +21,7 @@ from antiphon.protocol.round_reader import RoundReader
 from antiphon.protocol.stream_builder import NewId
 from antiphon.stages.choice_kept import ChoiceKept
 from antiphon.stages.complete import Complete
+from antiphon.stages.cut_calls import CutCalls
 from antiphon.stages.length_cut import LengthCut
 from antiphon.stages.pipeline import Pipeline, Stage
 from antiphon.stages.restore import Restore
@@ -100,7 +101,9 @@ class Turn:
 
     def whole(self, body: bytes) -> Document:
         """The response that a body holds which was not streamed. Raises UpstreamError where it holds none."""
-        return self._whole_response(body) if self._target.api == "responses" else self._whole_chat(body)
+        if self._target.api == "responses" and not sse.is_stream(body):
+            return self._whole_response(body)
+        return self._gathered(body)
 
     def failure(self, status: int, body: bytes, *, retry_after: str | None) -> Failure:
         """What a failing answer of the upstream means."""
@@ -112,9 +115,9 @@ class Turn:
     def _rows(self) -> tuple[Row, ...]:
         return (*self._manner.failures, *self._target.dialect.failures)
 
-    def _whole_chat(self, body: bytes) -> Document:
+    def _gathered(self, body: bytes) -> Document:
+        """The response at the end of the events that a body makes: of a completion, or of a stream that nobody had asked for."""
         answer, pipeline, reader = self.answer(), self.pipeline(), RoundReader()
-        assert isinstance(answer, ChatAnswer)
         for event in pipeline.feed(answer.whole(body)):
             if isinstance(event, Event):
                 reader.feed(event)
@@ -129,7 +132,7 @@ class Turn:
         except ValueError as bad:
             raise UpstreamError(failures.ended_early(f"the model server sent what is not a response: {bad}")) from None
         for stage in self._stages():
-            if isinstance(stage, ChoiceKept | Complete | Restore | LengthCut):
+            if isinstance(stage, ChoiceKept | Complete | CutCalls | Restore | LengthCut):
                 found = stage.response(found)
         return found
 
@@ -140,8 +143,12 @@ class Turn:
             if not rules.verbatim:
                 stages.append(Complete(self.begun, new_id=manner.new_id))
             limit = self._document.get("max_output_tokens") if rules.length_cut_completes else None
-            if limit is not None or manner.length_cut == "completed":
-                stages.append(LengthCut(hidden_limit=limit, shown=manner.length_cut))
+            if limit is not None:
+                stages.append(LengthCut(hidden_limit=limit, shown="incomplete"))
+            if not rules.verbatim:
+                stages.append(CutCalls())
+            if manner.length_cut == "completed":
+                stages.append(LengthCut(hidden_limit=None, shown="completed"))
         tools, choice = self._translated.registry, self._translated.choice
         if choice is not None and choice.binds:
             stages.append(ChoiceKept(choice, self.notes))

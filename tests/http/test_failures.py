@@ -95,6 +95,31 @@ async def test_the_upstreams_own_words_are_kept(each: Wired) -> None:
     assert html.error["message"] == "502 Bad Gateway"
 
 
+@pytest.mark.requirement("failures.upstream-own")
+@pytest.mark.parametrize("stream", [True, False], ids=["stream", "json"])
+async def test_a_web_page_is_no_answer(each: Wired, stream: bool) -> None:
+    reply = await each.ask(answering(head(type="text/html; charset=utf-8"), b"<html><body>Welcome</body></html>"), stream=stream)
+    assert (reply.status, "web page" in reply.error["message"]) == (502, True)
+
+
+@pytest.mark.requirement("failures.unknown-model", "failures.in-stream")
+async def test_an_error_with_a_good_status_gets_its_own(each: Wired) -> None:
+    reply = await each.ask(whole(error("The model `x` does not exist")), stream=False)
+    assert (reply.status, reply.error["code"]) == (400, "model_not_found")
+    assert (await each.ask(whole({"error": {"message": "no", "type": "authentication_error"}}), stream=False)).status == 401
+
+
+@pytest.mark.requirement("stream.other-shape")
+@pytest.mark.parametrize("stream", [True, False], ids=["stream", "json"])
+@pytest.mark.parametrize("type", ["application/json", "text/plain", "text/event-stream"])
+async def test_an_answer_of_another_shape_is_read_for_what_it_is(each: Wired, type: str, stream: bool) -> None:
+    streamed = data(*chunks(), b"[DONE]") if each.api == "chat" else named(*responses_events())
+    body = json.dumps(completion() if each.api == "chat" else response()).encode() if stream else streamed
+    reply = await each.ask(answering(head(type=type), body), stream=stream)
+    told = reply.events[-1]["response"] if stream else reply.json
+    assert (reply.status, told["status"], told["output"][0]["content"][0]["text"]) == (200, "completed", "hello")
+
+
 @pytest.mark.requirement("failures.rate-limit")
 @pytest.mark.parametrize("after", ["0", "17", "3600", "Wed, 21 Oct 2026 07:28:00 GMT"])
 async def test_retry_after_is_kept(each: Wired, after: str) -> None:

@@ -295,8 +295,12 @@ IN_STREAM: dict[str, tuple[Any, tuple[int, str | None]]] = {
     "nothing": (None, (500, None)),
     "context, in words": ({"message": "Context size has been exceeded."}, (400, CONTEXT)),
     "context, by its code": ({"message": "no", "code": CONTEXT}, (400, CONTEXT)),
-    "unknown model": ({"message": "no", "code": MODEL}, (500, MODEL)),
-    "rate limit": ({"message": "no", "code": RATE}, (500, RATE)),
+    "unknown model": ({"message": "no", "code": MODEL}, (400, MODEL)),
+    "unknown model, in words": ({"message": "The model `x` does not exist"}, (400, MODEL)),
+    "rate limit": ({"message": "no", "code": RATE}, (429, RATE)),
+    "a type that has a status": ({"message": "no", "type": "authentication_error"}, (401, None)),
+    "a status against its words": ({"message": "model not found", "status": 503}, (503, None)),
+    "an empty object": ({}, (500, None)),
 }
 
 

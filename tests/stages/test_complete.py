@@ -94,6 +94,64 @@ def test_usage_gets_every_number(told: dict[str, Any], counts: tuple[int, int, i
     assert usage["output_tokens_details"] == {"reasoning_tokens": 0}
 
 
+@pytest.mark.requirement("responses.completed-events")
+def test_counts_become_whole_numbers() -> None:
+    told: dict[str, Any] = {"input_tokens": "5", "output_tokens": 1.5, "total_tokens": True, "input_tokens_details": {"cached_tokens": [1]}}
+    usage = json.loads(bytes(complete().response(Document(json.dumps({"usage": told}).encode()))))["usage"]
+    assert (usage["input_tokens"], usage["output_tokens"], usage["total_tokens"]) == (5, 1, 6)
+    assert usage["input_tokens_details"]["cached_tokens"] == 0
+
+
+MESSAGE_M = {**MESSAGE, "id": "m"}
+CALL_F = {**CALL, "id": "f"}
+ADDED, DONE = "response.output_item.added", "response.output_item.done"
+UNTOLD: dict[str, tuple[list[bytes], list[Any], list[str]]] = {
+    "no item": ([], [MESSAGE_M, CALL_F], [f"{ADDED} m", f"{DONE} m", f"{ADDED} f", f"{DONE} f"]),
+    "a beginning without its end": ([frame(ADDED, output_index=0, item=MESSAGE_M)], [MESSAGE_M], [f"{ADDED} m", f"{DONE} m"]),
+    "one of two": (
+        [frame(ADDED, output_index=0, item=MESSAGE_M), frame(DONE, output_index=0, item=MESSAGE_M)],
+        [MESSAGE_M, CALL_F],
+        [f"{ADDED} m", f"{DONE} m", f"{ADDED} f", f"{DONE} f"],
+    ),
+    "items that the end leaves out": (
+        [frame(ADDED, item=MESSAGE_M), frame(DONE, item=MESSAGE_M), frame(ADDED, item=CALL_F), frame(DONE, item=CALL_F)],
+        [],
+        [f"{ADDED} m", f"{DONE} m", f"{ADDED} f", f"{DONE} f"],
+    ),
+}
+
+
+@pytest.mark.requirement("responses.untold-items")
+@pytest.mark.parametrize(("before", "output", "told"), UNTOLD.values(), ids=UNTOLD)
+@pytest.mark.parametrize("end", ["completed", "incomplete"])
+def test_every_item_has_its_events_and_is_in_the_end(before: list[bytes], output: list[Any], told: list[str], end: str) -> None:
+    data = b"".join([*before, frame(f"response.{end}", response={"id": "r", "status": end, "output": output})])
+    events = [read(one) for one in Pipeline([complete()]).feed(arrived(data)) if isinstance(one, Event)]
+    assert [f"{event['type']} {event['item']['id']}" for event in events[:-1]] == told
+    assert [item["id"] for item in events[-1]["response"]["output"]] == list(dict.fromkeys(line.split()[1] for line in told))
+
+
+SHAPES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "arguments as an object": ({**CALL_F, "arguments": {"x": 1.0}}, {**CALL_F, "arguments": '{"x":1.0}'}),
+    "a call without arguments": ({**CALL_F, "arguments": None}, {**CALL_F, "arguments": ""}),
+    "a call without a call_id": ({key: value for key, value in CALL_F.items() if key != "call_id"}, {**CALL_F, "call_id": "f"}),
+    "a thought without a summary": ({"type": "reasoning", "id": "r"}, {"type": "reasoning", "id": "r", "summary": []}),
+    "content as text": ({**MESSAGE_M, "content": "Hi"}, {**MESSAGE_M, "content": [PART | {"text": "Hi"}]}),
+    "no content": ({**MESSAGE_M, "content": None}, MESSAGE_M),
+}
+
+
+@pytest.mark.requirement("responses.item-shapes")
+@pytest.mark.parametrize(("given", "shown"), SHAPES.values(), ids=SHAPES)
+def test_items_that_codex_would_pass_over_are_put_into_shape(given: dict[str, Any], shown: dict[str, Any]) -> None:
+    data = frame(DONE, output_index=0, item=given) + frame(
+        "response.completed", response={"id": "r", "status": "completed", "output": [given]}
+    )
+    done, ended = [read(one) for one in Pipeline([complete()]).feed(arrived(data)) if isinstance(one, Event)]
+    assert done["item"] == shown
+    assert ended["response"]["output"] == [shown]
+
+
 def test_no_usage_stays_none() -> None:
     assert complete().response(Document(b'{"usage":null}')).get("usage") is None
 
@@ -111,7 +169,7 @@ def test_events_that_lack_nothing_keep_their_bytes() -> None:
             frame("response.output_text.delta", **places, delta="Hi", sequence_number=3),
             frame("response.new_kind.of_event", anything=[1.0], sequence_number=4),
             frame("response.output_item.done", output_index=0, item=item, sequence_number=5),
-            frame("response.completed", response=settings, sequence_number=6),
+            frame("response.completed", response={**settings, "output": [item]}, sequence_number=6),
         )
     )
     assert Numbering().wire(Pipeline([complete()]).feed(arrived(data))) == data

@@ -107,6 +107,15 @@ DIALOGUES: dict[str, tuple[list[Json], list[str]]] = {
     ),
     "vLLM: stop although there is a call": ([calls(call(0, "a", "f", "{}")), STOP], tool("f", "a", "{}")),
     "malformed arguments of a whole answer": ([calls(call(0, "a", "f", '{"x":')), delta("tool_calls")], tool("f", "a", '{"x":')),
+    "a name behind the arguments": ([calls(call(0, "a", None, "{")), calls(call(0, None, "f", "}")), delta("tool_calls")], tool("f", "a", "{", "}")),
+    "a name behind all arguments": ([calls(call(0, "a", None, "{}")), calls(call(0, None, "f")), delta("tool_calls")], tool("f", "a", "{}")),
+    "a call without a name": ([delta(content="Well"), calls(call(0, "a", None, "{}")), calls(call(1, "b", "f", "{}")), delta("tool_calls")], [*message("Well"), *tool("f", "b", "{}")]),
+    "ids and indices of other types": ([{"choices": [{"delta": {"tool_calls": [{"index": "0", "id": 7, "function": {"name": "f", "arguments": "{}"}}]}}]}, STOP], tool("f", "7", "{}")),
+    "a second choice": (
+        [delta(content="H"), {"choices": [{"index": 1, "delta": {"content": "no"}, "finish_reason": "length"}]}, {"choices": [STOP["choices"][0] | {"index": 1}, *delta(content="i")["choices"]]}, STOP],
+        message("H", "i"),
+    ),
+    "an error that is none": ([delta(content="Hi") | {"error": {}}, STOP | {"error": ""}], message("Hi")),
     "chunks that say nothing": ([{"id": "x"}, {"choices": []}, {"choices": [{"delta": None}]}, delta(content="Hi"), STOP], message("Hi")),
 }  # fmt: skip
 
@@ -120,6 +129,19 @@ def test_what_becomes_of_a_stream(chunks: list[Json], events: list[str], done: b
     assert said(made) == [*HEAD, *events, "completed"]
     assert complaints(made) == []
     assert output(final(made)) == [line.removeprefix("output_item.done ") for line in events if line.startswith("output_item.done")]
+
+
+@pytest.mark.requirement("stream.other-shape")
+def test_a_completion_in_place_of_a_stream_and_a_stream_in_place_of_a_completion() -> None:
+    body = json.dumps({"choices": [{"message": {"content": "Hi"}, "finish_reason": "stop"}]}, indent=1).encode()
+    assert said(streamed(machine(), [body[:9], body[9:]])) == [*HEAD, *message("Hi"), "completed"]
+    answer = machine()
+    assert said([*answer.begin(), *answer.whole(b": hello\n\n" + sse(delta(content="Hi"), STOP))]) == [*HEAD, *message("Hi"), "completed"]
+
+
+def test_events_without_data_are_passed_over() -> None:
+    data = b"data:\n\n" + sse(delta(content="Hi"), done=False) + b"data: \n\n" + sse(STOP, done=False) + b"data:  [DONE] \n\n"
+    assert said(streamed(machine(), data)) == [*HEAD, *message("Hi"), "completed"]
 
 
 @settings(deadline=None)
@@ -154,6 +176,9 @@ FINISHES = {
     "length": ("length", "incomplete", "max_output_tokens"),
     "model_length": ("model_length", "incomplete", "max_output_tokens"),
     "content_filter": ("content_filter", "incomplete", "content_filter"),
+    "STOP": ("STOP", "completed", None),
+    "MAX_TOKENS": ("MAX_TOKENS", "incomplete", "max_output_tokens"),
+    "SAFETY": ("SAFETY", "incomplete", "content_filter"),
     "error": ("error", "failed", None),
     "abort": ("abort", "failed", None),
 }
@@ -220,6 +245,10 @@ ENDS_BADLY = {
     "garbage": sse(delta(content="Hi"), done=False) + b"data: <html>\n\n" + sse(STOP),
     "a chunk of another shape": sse({"choices": {"delta": 7}}),
     "an array": b"data: []\n\n",
+    "a web page": b"<html>Bad Gateway</html>",
+    "an object that is none of ours": b'{"model":"m","message":{"content":"Hi"},"done":true}',
+    "the finish of a call that never came": sse(delta("tool_calls")),
+    "the finish of a call without a name": sse(calls(call(0, "a", None, "{}")), delta("tool_calls")),
     "[DONE] inside a call": sse(calls(call(0, "a", "f", '{"x"'))),
 }
 

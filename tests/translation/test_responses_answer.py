@@ -93,6 +93,7 @@ WHOLE: dict[str, tuple[str, str]] = {
     "completed": ("completed", "response.completed"),
     "incomplete": ("incomplete", "response.incomplete"),
     "failed": ("failed", "response.failed"),
+    "cancelled": ("cancelled", "response.failed"),
 }
 
 
@@ -101,4 +102,42 @@ def test_an_answer_that_did_not_stream_becomes_a_stream(status: str, type: str) 
     item = {"type": "message", "id": "m", "content": []}
     events = machine().whole(json.dumps({"id": "r", "status": status, "output": [item]}).encode())
     assert [event.type for event in events] == ["response.created", "response.output_item.added", "response.output_item.done", type]
-    assert json.loads(bytes(events[0]))["response"] == {"id": "r", "status": "in_progress", "output": []}
+    first = events[0]
+    assert isinstance(first, Event)
+    assert json.loads(bytes(first))["response"] == {"id": "r", "status": "in_progress", "output": []}
+
+
+@pytest.mark.requirement("stream.truncation-is-failure")
+@pytest.mark.parametrize("status", ["in_progress", "queued", "tired"])
+def test_a_response_that_has_not_ended_is_no_answer(status: str) -> None:
+    events = machine().whole(json.dumps({"id": "r", "status": status, "output": []}).encode())
+    assert [event.type for event in events] == ["response.failed"]
+
+
+@pytest.mark.requirement("stream.other-shape")
+def test_a_response_in_place_of_a_stream_and_a_stream_in_place_of_a_response() -> None:
+    body = json.dumps({"id": "r", "status": "completed", "output": []}, indent=1).encode()
+    assert [event["type"] for event in run(b"\n", body)[1]] == ["response.created", "response.completed"]
+    assert b"".join(event.wire() for event in machine().whole(CREATED + DELTAS + COMPLETED)) == CREATED + DELTAS + COMPLETED
+    assert run(b'{"error":{"message":"The model `x` does not exist"}}')[1][-1]["response"]["error"]["code"] == "model_not_found"
+
+
+def test_events_without_data_are_passed_over() -> None:
+    assert run(b"data:\n\ndata: \n\n" + CREATED + b"event: ping\ndata\n\n" + COMPLETED + b"data:  [DONE] \n\n")[0] == CREATED + COMPLETED
+
+
+FAILED: dict[str, tuple[dict[str, Any] | None, str | None]] = {
+    "words under a code that says nothing": ({"code": "server_error", "message": "maximum context length is 8 tokens"}, "context_length_exceeded"),
+    "no code": ({"code": None, "message": "boom"}, "server_error"),
+    "a code of its own": ({"code": "their_code", "message": "boom"}, "their_code"),
+    "no error": (None, None),
+}  # fmt: skip
+
+
+@pytest.mark.requirement("failures.in-stream")
+@pytest.mark.parametrize(("error", "code"), FAILED.values(), ids=FAILED)
+def test_the_upstreams_own_failure_travels_under_the_code_that_clients_act_on(error: dict[str, Any] | None, code: str | None) -> None:
+    data = frame("response.failed", response={"id": "resp_9", "status": "failed", "error": error})
+    wire, events = run(CREATED + data)
+    assert (events[-1]["response"]["error"] or {}).get("code") == code
+    assert (wire == CREATED + data) is ((error or {}).get("code") == code)

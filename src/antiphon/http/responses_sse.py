@@ -116,6 +116,8 @@ class Exchange:
         self._record.upstream = answer.upstream
         if answer.status >= 300:
             raise UpstreamError(turn.failure(answer.status, await answer.refusal(), retry_after=answer.headers.get("retry-after")))
+        if answer.headers.get("content-type", "").startswith("text/html"):
+            raise UpstreamError(failures.ended_early("the model server answered with a web page: is its URL right?"))
 
     def _outgoing(self, turn: Turn) -> Outgoing:
         sent = travelling.sent(self.headers, turn.rules, accept="text/event-stream, application/json")

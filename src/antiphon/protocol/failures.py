@@ -139,6 +139,9 @@ TYPES = {
 }
 """OpenAI's error type for a status, where the upstream names none."""
 
+STATUSES = {type: status for status, type in TYPES.items()}
+"""The same the other way round, for an error that comes with a good status."""
+
 STREAM_CODES = {400: "invalid_prompt", 401: "invalid_prompt", 403: "invalid_prompt", 404: "invalid_prompt", 429: "rate_limit_exceeded"}
 """The code of `response.failed` where the failure has none of its own: Codex ends the turn on `invalid_prompt` and tries again on others."""
 
@@ -151,12 +154,17 @@ GARBLED = "upstream_sent_garbage"
 def explain(status: int, body: bytes, *, retry_after: str | None = None, rows: Iterable[Row] = ()) -> Failure:
     """What an upstream's answer with a failing status means for the client."""
     own = _own(status, body)
-    words = f"{own.type} {own.code or ''} {_ECHO.sub('', own.message)}"
+    words = _words(own)
     for candidate in (*rows, *ROWS):
         if candidate.fits(status, words):
             own = _apply(candidate, own)
             break
     return replace(_shown(own, status), retry_after=retry_after)
+
+
+def _words(own: Failure) -> str:
+    """What rows look at."""
+    return f"{own.type} {own.code or ''} {_ECHO.sub('', own.message)}"
 
 
 def as_told(status: int, body: bytes) -> Failure:
@@ -180,10 +188,24 @@ def _shown(own: Failure, status: int) -> Failure:
 
 
 def in_stream(error: Any, *, rows: Iterable[Row] = ()) -> Failure:
-    """What an `error` object inside a stream that began well means: the same table, by the status it names."""
+    """What an `error` object with a good status means: the same table, by the status that it names, or else by its words."""
     body = json.an_object(error) or {"message": str(error)}
-    status = next((int(named) for named in (body.get("status"), body.get("code")) if named is not None and _is_status(named)), 500)
-    return explain(status, json.encode({"error": body}), rows=rows)
+    named = next((int(one) for one in (body.get("status"), body.get("code")) if one is not None and _is_status(one)), None)
+    told = json.encode({"error": body})
+    rows = tuple(rows)
+    if named is None and (known := _by_words(told, rows)) is not None:
+        return known
+    return explain(named or STATUSES.get(str(body.get("type")), 500), told, rows=rows)
+
+
+def _by_words(body: bytes, rows: tuple[Row, ...]) -> Failure | None:
+    """The failure in words that a row knows, whatever status they would have come with."""
+    own = _own(500, body)
+    words = _words(own)
+    for candidate in (*rows, *ROWS):
+        if candidate.wording is not None and candidate.wording.search(words):
+            return _apply(candidate, own)
+    return None
 
 
 def stream_code(failure: Failure) -> str:

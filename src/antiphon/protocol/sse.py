@@ -179,6 +179,11 @@ def _frame_of_lines(block: bytes, raw: bytes) -> Frame | None:
     return Frame(name, b"\n".join(data), raw) if data else None
 
 
+def is_stream(body: bytes) -> bool:
+    """Whether a body that should be something else is a stream of events."""
+    return body.removeprefix(_BOM).lstrip()[:6].startswith((b"data:", b"event:", b":", b"id:", b"retry:"))
+
+
 def encode(name: bytes, data: bytes) -> bytes:
     """One event as bytes. `data` is one line: JSON as we write it holds no raw line end."""
     return b"event: " + name + b"\ndata: " + data + b"\n\n"

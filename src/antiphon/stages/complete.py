@@ -1,11 +1,14 @@
 """Fills in what a Responses server leaves out of its events and clients rely on: places, ids, the settings and usage in the response object.
 
-llama.cpp, for one, tells no `output_index`, no `content_index` and a response object of three fields. What is there is never changed. Sequence
-numbers are the last step's business (`numbering`).
+llama.cpp, for one, tells no `output_index`, no `content_index` and a response object of three fields. Items that only the last event holds are told
+by events of their own, because Codex reads no others; and the other way round. What is there is changed only where it has not the shape that every
+client expects. Sequence numbers are the last step's business (`numbering`).
 """
 
 from collections.abc import Callable, Iterable
 from typing import Any
+
+from msgspec import Raw
 
 from antiphon.protocol import json, stream_rules
 from antiphon.protocol.document import Document
@@ -16,6 +19,7 @@ _INDEX = {name: "summary_index" for name in stream_rules.INSIDE if "summary" in 
 _WITHOUT_PART = frozenset(
     {stream_rules.ARGUMENTS_DELTA, stream_rules.ARGUMENTS_DONE, stream_rules.INPUT_DELTA, stream_rules.INPUT_DONE}
 )  # fmt: skip
+_ENDS = frozenset({stream_rules.COMPLETED, stream_rules.INCOMPLETE})
 _USAGE_DETAILS = {"input_tokens_details": ("cached_tokens", "cache_write_tokens"), "output_tokens_details": ("reasoning_tokens",)}
 
 
@@ -27,10 +31,13 @@ class Complete:
         self._begun = begun
         self._new_id = new_id
         self._count = 0
+        self._done: dict[Any, Document] = {}
         self._places: dict[str, Any] = {}
 
     def feed(self, event: Event) -> Iterable[Event]:
         """One event with nothing missing."""
+        if event.type in _ENDS:
+            return self._end(event)
         if event.type in stream_rules.WITH_RESPONSE:
             return [self._response(event)]
         if event.type == stream_rules.ITEM_ADDED:
@@ -46,7 +53,28 @@ class Complete:
         missing: dict[str, Any] = {name: self._begun().members[name] for name in absent}
         if (usage := response.document("usage")) is not None and (whole := _whole_usage(usage)) is not usage:
             missing["usage"] = whole
+        items = [Document(raw) for raw in response.elements("output")]
+        mended = [_mended(item) for item in items]
+        if any(after is not before for after, before in zip(mended, items, strict=True)):
+            missing["output"] = mended
         return response.but(**missing) if missing else response
+
+    def _end(self, event: Event) -> list[Event]:
+        """The end, behind all of its items."""
+        ended = self._response(event)
+        response = ended.document("response")
+        if response is None:
+            return [ended]
+        output = response.elements("output")
+        if not output and self._done:
+            return [ended.but(response=response.but(output=list(self._done.values())))]
+        untold = [(index, Document(raw)) for index, raw in enumerate(output) if index not in self._done]
+        return [*(one for index, item in untold for one in self._told(index, item)), ended]
+
+    def _told(self, index: int, item: Document) -> list[Event]:
+        """An item's events, but for those that have come."""
+        names = (stream_rules.ITEM_ADDED, stream_rules.ITEM_DONE)[index < self._count :]
+        return [Event.made(name, {"output_index": index, "item": item}) for name in names]
 
     def _open(self, event: Event) -> None:
         item = event.document("item")
@@ -67,8 +95,13 @@ class Complete:
         if "output_index" not in event:
             changes["output_index"] = self._places.get("output_index", 0)
         item = event.document("item")
-        if item is not None and item.text("id") is None and "item_id" in self._places:
-            changes["item"] = item.but(id=self._places["item_id"])
+        if item is None:
+            return event.but(**changes) if changes else event
+        named = item.but(id=self._places["item_id"]) if item.text("id") is None and "item_id" in self._places else item
+        if (whole := _mended(named)) is not item:
+            changes["item"] = whole
+        if event.type == stream_rules.ITEM_DONE:
+            self._done[changes.get("output_index", event.get("output_index"))] = whole
         return event.but(**changes) if changes else event
 
     def _inside(self, event: Event) -> Event:
@@ -84,11 +117,59 @@ class Complete:
 
 def _whole_usage(usage: Document) -> Document:
     """Usage with every number: Codex takes a response for broken that lacks one."""
-    missing: dict[str, Any] = {name: 0 for name in ("input_tokens", "output_tokens") if usage.get(name) is None}
-    if usage.get("total_tokens") is None:
-        missing["total_tokens"] = sum(usage.get(name) or 0 for name in ("input_tokens", "output_tokens"))
+    missing = _uncounted(usage, ("input_tokens", "output_tokens"))
+    if not _is_count(usage.get("total_tokens")):
+        missing["total_tokens"] = sum(_count(usage.get(name)) for name in ("input_tokens", "output_tokens"))
     for name, counts in _USAGE_DETAILS.items():
         details = usage.document(name) or Document(b"{}")
-        absent = {count: 0 for count in counts if details.get(count) is None}
+        absent = _uncounted(details, counts)
         missing |= {name: details.but(**absent)} if absent else {}
     return usage.but(**missing) if missing else usage
+
+
+def _uncounted(told: Document, names: Iterable[str]) -> dict[str, Any]:
+    """The counts that are missing there or are no whole numbers, as such."""
+    return {name: _count(told.get(name)) for name in names if not _is_count(told.get(name))}
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _count(value: Any) -> int:
+    try:
+        return int(float(value))
+    except (TypeError, ValueError, OverflowError):
+        return 0
+
+
+def _mended(item: Document) -> Document:
+    """An item in the shape that every client reads; Codex passes over one in another shape without a word."""
+    mend = _MENDS.get(item.text("type") or "")
+    changes = {} if mend is None else mend(item)
+    return item.but(**changes) if changes else item
+
+
+def _of_call(item: Document) -> dict[str, Any]:
+    """A call's arguments are a string, and it has an id to be answered by."""
+    changes: dict[str, Any] = {}
+    arguments = item.members.get("arguments", Raw(b"null"))
+    if not json.is_text(arguments):
+        changes["arguments"] = "" if json.is_null(arguments) else bytes(arguments).decode()
+    if item.text("call_id") is None:
+        changes["call_id"] = item.members.get("id")
+    return changes
+
+
+def _of_reasoning(item: Document) -> dict[str, Any]:
+    return {} if json.is_array(item.members.get("summary", Raw(b"null"))) else {"summary": []}
+
+
+def _of_message(item: Document) -> dict[str, Any]:
+    content = item.members.get("content", Raw(b"null"))
+    if json.is_text(content):
+        return {"content": [{"type": "output_text", "text": content, "annotations": []}]}
+    return {} if json.is_array(content) else {"content": []}
+
+
+_MENDS: dict[str, Callable[[Document], dict[str, Any]]] = {"function_call": _of_call, "reasoning": _of_reasoning, "message": _of_message}

@@ -37,6 +37,8 @@ FINISH: dict[str, str] = {
     "eos": "completed",
     "eos_token": "completed",
     "end_turn": "completed",
+    "tool_use": "completed",
+    "complete": "completed",
     "stop_sequence": "completed",
     "length": "max_output_tokens",
     "max_tokens": "max_output_tokens",
@@ -44,13 +46,22 @@ FINISH: dict[str, str] = {
     "model_context_window_exceeded": "max_output_tokens",
     "content_filter": "content_filter",
     "sensitive": "content_filter",
+    "safety": "content_filter",
+    "recitation": "content_filter",
+    "content_filtered": "content_filter",
+    "guardrail_intervened": "content_filter",
     "error": "failed",
     "abort": "failed",
     "aborted": "failed",
     "network_error": "failed",
     "insufficient_system_resource": "failed",
+    "cancelled": "failed",
+    "timeout": "failed",
+    "malformed_function_call": "failed",
 }
-"""`finish_reason` → how the response ends. A reason that is not here ends it well and is noted."""
+"""`finish_reason`, in any case → how the response ends. A reason that is not here ends it well and is noted."""
+CALLED = frozenset({"tool_calls", "function_call", "tool_use"})
+"""The reasons that speak of a call."""
 
 USAGE_PLACES: dict[str, tuple[tuple[str, ...], ...]] = {
     "cached_tokens": (("prompt_tokens_details", "cached_tokens"), ("prompt_cache_hit_tokens",), ("cached_tokens",)),
@@ -66,8 +77,8 @@ class _Function(msgspec.Struct):
 
 
 class _CallDelta(msgspec.Struct):
-    index: int | None = None
-    id: str | None = None
+    index: int | float | str | None = None
+    id: str | int | None = None
     function: _Function | None = None
 
 
@@ -91,7 +102,13 @@ def _reader(reasoning: tuple[str, ...]) -> "msgspec.json.Decoder[_Chunk]":
     delta = msgspec.defstruct("Delta", [*members, ("tool_calls", list[_CallDelta] | None, None)])
     choice = msgspec.defstruct(
         "Choice",
-        [("delta", delta | None, None), ("message", delta | None, None), ("finish_reason", str | None, None), ("usage", Raw, _NONE)],
+        [
+            ("index", int | float | None, None),
+            ("delta", delta | None, None),
+            ("message", delta | None, None),
+            ("finish_reason", str | None, None),
+            ("usage", Raw, _NONE),
+        ],
     )
     return json.reader(msgspec.defstruct("Chunk", [("choices", list[choice] | None, None)], bases=(_Chunk,)))  # pyright: ignore[reportReturnType, reportUnknownVariableType, reportInvalidTypeForm, reportArgumentType, reportUnknownArgumentType]
 
@@ -156,12 +173,14 @@ class ChatAnswer:
             words = self._alike.words(frame.data) if self._alike is not None else None
             if self._alike is not None and words is not None:
                 events += self._alike.say(words)
-            else:
-                events += self._end() if frame.data == sse.DONE else self._take(frame.data)
+            elif data := frame.data.strip():
+                events += self._end() if data == sse.DONE else self._take(data)
         return events
 
     def whole(self, body: bytes) -> list[Event]:
-        """All events of an answer that was not streamed, after `begin`."""
+        """All events of an answer that was not streamed, after `begin`; some servers stream it all the same."""
+        if sse.is_stream(body):
+            return [*self.feed(body), *self.close()]
         events = self._take(body)
         if not self.ended and self._finish is None and not self._calls.has_begun and not events:
             return self.fail(failures.ended_early("the model server's answer holds no choice"))
@@ -173,6 +192,8 @@ class ChatAnswer:
             return []
         if self._finish is not None:
             return self._end()
+        if self._decoder.rest.lstrip().startswith(b"{"):  # no stream, whatever its headers said
+            return self.whole(self._decoder.rest)
         return self.fail(failures.ended_early("the model server ended its answer without finishing it"))
 
     def fail(self, failure: Failure) -> list[Event]:
@@ -188,14 +209,15 @@ class ChatAnswer:
         except ValueError as bad:
             self._notes.append(Note(Kind.BROKEN, "chunk", str(bad)))
             return self.fail(failures.ended_early(f"the model server sent what is not a chat completion: {bad}"))
-        if _is_given(chunk.error):
+        if _is_given(chunk.error) and json.value(chunk.error):
             return self.fail(failures.in_stream(json.value(chunk.error), rows=self._manner.rows))
         counted = _counted(chunk)
         if counted is not None:
             self._usage = usage(counted) or self._usage
         if chunk.choices is None:
             return self._without_choices(chunk)
-        said = self._choice(chunk.choices[0]) if chunk.choices else []
+        first = next((choice for choice in chunk.choices if not choice.index), None)  # nobody asks for a second one
+        said = [] if first is None else self._choice(first)
         events = [event for one in said for event in one.say(one.words)]
         if len(said) == 1 and self._finish is None and counted is None:
             self._alike = alike(data, said[0].field, said[0].words, said[0].say)
@@ -241,27 +263,34 @@ class ChatAnswer:
         function, index = call.function or _Function(), number if call.index is None else call.index
 
         def say(arguments: bytes) -> list[Event]:
-            return self._rest() + self._calls.feed(CallPiece(index, call.id, function.name, arguments))
+            id = None if call.id is None else str(call.id)
+            return self._rest() + self._calls.feed(CallPiece(index, id, function.name, arguments))
 
         return _Said("arguments", _spelled_arguments(function.arguments), say)
 
     def _end(self) -> list[Event]:
+        rest, outcome = self._rest(), FINISH.get((self._finish or "").lower())
+        if (fault := self._fault(outcome)) is not None:
+            return [*rest, *self.fail(failures.ended_early(f"the model server {fault}"))]
         self.ended = True
-        outcome = FINISH.get(self._finish or "stop")
-        if self._finish is None or outcome is None:
-            if self._calls.is_cut or self._builder.is_empty:
-                self.ended = False
-                where = "inside a call" if self._calls.is_cut else "without a word"
-                return self.fail(failures.ended_early(f"the model server ended its answer {where}"))
+        if outcome is None:
             self._notes.append(Note(Kind.BROKEN, "finish_reason", f"{self._finish or 'none'} taken for stop"))
-        if outcome == "failed":
-            self.ended = False
-            return self.fail(failures.ended_early(f"the model server gave up: finish_reason {self._finish}"))
         cut = outcome in ("max_output_tokens", "content_filter")
-        events = [*self._rest(), *self._calls.finish(cut=cut)]
+        events = [*rest, *self._calls.finish(cut=cut)]
         if not cut or (outcome == "max_output_tokens" and self._manner.length_cut == "completed"):
             return [*events, *self._builder.complete(self._usage, now=self._manner.now())]
         return [*events, *self._builder.incomplete(outcome or "", self._usage)]
+
+    def _fault(self, outcome: str | None) -> str | None:
+        """What is wrong with an end that is none."""
+        if outcome == "failed":
+            return f"gave up: finish_reason {self._finish}"
+        if outcome is None and self._calls.is_cut:
+            return "ended its answer inside a call"
+        called = (self._finish or "").lower() in CALLED
+        if (outcome is None or called) and self._builder.is_empty and not self._calls.has_name:
+            return f"ended its answer without {'the call that it speaks of' if called else 'a word'}"
+        return None
 
 
 def usage(spelled: Raw) -> Raw | None:

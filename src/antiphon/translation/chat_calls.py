@@ -19,7 +19,7 @@ _EMPTY = b'""'
 class CallPiece:
     """What one delta says of a call; `arguments` is a spelled string."""
 
-    index: int
+    index: float | str
     id: str | None
     name: str | None
     arguments: bytes = _EMPTY
@@ -27,7 +27,7 @@ class CallPiece:
 
 @dataclass(slots=True)
 class _Pending:
-    index: int
+    index: float | str
     id: str | None = None
     name: str = ""
     pieces: list[bytes] = field(default_factory=list[bytes])
@@ -51,13 +51,18 @@ class CallQueue:
         self._new_id = new_id
         self._pending: list[_Pending] = []
         self._seen = 0
-        self._done: set[tuple[int, str | None]] = set()
+        self._done: set[tuple[float | str, str | None]] = set()
         self._later: list[tuple[Any, bytes]] = []
 
     @property
     def has_begun(self) -> bool:
         """Whether there was any call at all."""
         return self._seen > 0
+
+    @property
+    def has_name(self) -> bool:
+        """Whether a call waits whose name is known."""
+        return any(call.name for call in self._pending)
 
     @property
     def is_cut(self) -> bool:
@@ -95,7 +100,7 @@ class CallQueue:
         events: list[Event] = []
         while self._pending:
             if cut and not self._pending[0].is_whole():
-                events += self._drop_first()
+                events += self._drop_first("a call cut in its arguments")
             else:
                 events += self._close_first()
         for channel, piece in self._later:
@@ -124,9 +129,9 @@ class CallQueue:
         return call
 
     def _stream_first(self) -> list[Event]:
-        """Sends what the first call has and has not sent; its name is final once arguments follow."""
+        """Sends what the first call has and has not sent, once its name is there; that is final once arguments follow."""
         call = self._pending[0]
-        if call.sent == len(call.pieces):
+        if call.sent == len(call.pieces) or not call.name:
             return []
         events = self._begin(call)
         for piece in call.pieces[call.sent :]:
@@ -142,14 +147,16 @@ class CallQueue:
 
     def _close_first(self) -> list[Event]:
         call = self._pending[0]
+        if not call.name:
+            return self._drop_first("a call without a name")
         events = [*self._begin(call), *self._stream_first(), *self._builder.close()]
         self._pending.pop(0)
         self._done.add((call.index, call.id))
         return [*events, *(self._stream_first() if self._pending else [])]
 
-    def _drop_first(self) -> list[Event]:
+    def _drop_first(self, why: str) -> list[Event]:
         self._pending.pop(0)
-        self._builder.notes.append(Note(Kind.DROPPED, f"output[{len(self._builder.output)}]", "a call cut in its arguments"))
+        self._builder.notes.append(Note(Kind.DROPPED, f"output[{len(self._builder.output)}]", why))
         self._builder.abandon()
         return self._stream_first() if self._pending else []
 
@@ -157,4 +164,4 @@ class CallQueue:
 def _begins_another(call: _Pending, piece: CallPiece) -> bool:
     """Without ids, a name behind whole arguments begins another call, unless it only says the same name again."""
     without_ids = not (piece.id and call.id)
-    return bool(without_ids and piece.name and call.is_whole() and (piece.name != call.name or piece.arguments != _EMPTY))
+    return bool(without_ids and piece.name and call.name and call.is_whole() and (piece.name != call.name or piece.arguments != _EMPTY))

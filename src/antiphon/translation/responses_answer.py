@@ -4,7 +4,7 @@ A top-level `error` event is followed by a `response.failed`, because Codex read
 says so. Nothing after the terminal event goes on. Not here: what servers leave out of their events (`stages.complete`).
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from antiphon.protocol import failures, json, sse, stream_rules
@@ -15,7 +15,13 @@ from antiphon.protocol.failures import Failure, Row
 from antiphon.protocol.notes import Note
 from antiphon.protocol.stream_validator import StreamValidator
 
-_TERMINAL = {"incomplete": stream_rules.INCOMPLETE, "failed": stream_rules.FAILED}
+_ENDS = {
+    "completed": stream_rules.COMPLETED,
+    "incomplete": stream_rules.INCOMPLETE,
+    "failed": stream_rules.FAILED,
+    "cancelled": stream_rules.FAILED,
+}
+"""A response's status → the event that it ends with."""
 
 
 class ResponsesAnswer:
@@ -44,7 +50,7 @@ class ResponsesAnswer:
             if isinstance(frame, sse.Run):
                 events.append(Run(frame))
                 continue
-            if frame.data == sse.DONE:
+            if frame.data.strip() in (b"", sse.DONE):
                 continue
             try:
                 event = of_frame(frame)
@@ -54,7 +60,7 @@ class ResponsesAnswer:
                 return [*events, *self.fail(broken)]
             if not event.type:  # a keep-alive of the upstream's own; ours are events that clients know
                 continue
-            events.append(event)
+            events.append(self._told(event) if event.type == stream_rules.FAILED else event)
             if event.type not in stream_rules.DELTAS:
                 events += self._watch(event)
         return events
@@ -63,14 +69,19 @@ class ResponsesAnswer:
         """An event that says nothing but that the response goes on; none before it has begun."""
         return None if self._begun is None else Event.made(stream_rules.IN_PROGRESS, {"response": self._begun.members["response"]})
 
-    def whole(self, body: bytes) -> list[Event]:
-        """The events of an answer that did not stream although it was asked to."""
+    def whole(self, body: bytes) -> Sequence[Event | Run]:
+        """The events of an answer that did not stream although it was asked to, or did without saying so."""
+        if sse.is_stream(body):
+            return [*self.feed(body), *self.close()]
         try:
             response = whole(body, rows=self._rows)
         except UpstreamError as refused:
             return self.fail(refused.failure)
         except ValueError as bad:
             return self.fail(failures.ended_early(f"the model server sent what is neither a stream nor a response: {bad}"))
+        end = _ENDS.get(response.text("status") or "completed")
+        if end is None:
+            return self.fail(failures.ended_early(f"the model server's response is {response.text('status')}"))
         self.ended = True
         begun = response.but(status="in_progress", output=[])
         events = [Event.made(stream_rules.CREATED, {"response": begun})]
@@ -78,12 +89,14 @@ class ResponsesAnswer:
             events += [
                 Event.made(name, {"output_index": index, "item": item}) for name in (stream_rules.ITEM_ADDED, stream_rules.ITEM_DONE)
             ]
-        return [*events, Event.made(_TERMINAL.get(response.text("status") or "", stream_rules.COMPLETED), {"response": response})]
+        return [*events, Event.made(end, {"response": response})]
 
-    def close(self) -> list[Event]:
+    def close(self) -> Sequence[Event | Run]:
         """The upstream has no more: a failure, unless it had ended the response."""
         if self.ended:
             return []
+        if self._begun is None and self._decoder.rest.lstrip().startswith(b"{"):  # no stream, whatever its headers said
+            return self.whole(self._decoder.rest)
         return self.fail(failures.ended_early("the model server ended its stream before response.completed"))
 
     def fail(self, failure: Failure) -> list[Event]:
@@ -103,6 +116,16 @@ class ResponsesAnswer:
         if event.type in stream_rules.TERMINAL and event.document("response") is None:
             return failures.ended_early(f"the model server sent {event.type} without a response")
         return None
+
+    def _told(self, event: Event) -> Event:
+        """The upstream's own failure, under the code on which clients do the right thing."""
+        response = event.document("response")
+        error = None if response is None else response.document("error")
+        if response is None or error is None:
+            return event
+        self.failure = failures.in_stream(json.value(error.raw), rows=self._rows)
+        code = failures.stream_code(self.failure)
+        return event if code == error.text("code") else event.but(response=response.but(error=error.but(code=code)))
 
     def _watch(self, event: Event) -> list[Event]:
         self.notes += self._validator.feed(event)
