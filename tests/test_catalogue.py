@@ -17,7 +17,7 @@ LISTED: dict[str, tuple[dict[str, Any], Known, tuple[int | None, bool | None]]] 
     "says nothing": ({}, Known(), (None, None)),
     "vLLM": ({"max_model_len": 8192}, Known(), (8192, None)),
     "llama.cpp: trained for more than it was started with": ({"meta": {"n_ctx_train": 131072, "n_ctx": 8192}}, Known(context=4096), (4096, None)),
-    "LM Studio": ({"max_context_length": 4096, "loaded_context_length": 2048}, Known(), (4096, None)),
+    "LM Studio": ({"max_context_length": 4096, "loaded_context_length": 2048}, Known(), (2048, None)),
     "OpenRouter": ({"context_length": 9, "architecture": {"input_modalities": ["text", "image"]}}, Known(), (9, True)),
     "text only": ({"input_modalities": ["text"]}, Known(images=True), (None, False)),
     "the server's own word": ({}, Known(context=7, images=False), (7, False)),

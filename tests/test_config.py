@@ -205,8 +205,8 @@ dialect = "openai"
 chat = { reasoning_back = "reasoning_content", late_developer = "assistant" }
 """
 OF_MODEL = {
-    "small": ("vllm", False, "system", ""),
-    "big": ("vllm", False, "developer", ""),
+    "small": ("vllm", False, "system", "reasoning"),
+    "big": ("vllm", False, "developer", "reasoning"),
     "big-thinker": ("openai", False, "assistant", "reasoning_content"),
     "small-thinker": ("openai", False, "assistant", "reasoning_content"),
     "two/small-thinker": ("openai", False, "assistant", "reasoning_content"),

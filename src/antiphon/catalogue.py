@@ -11,8 +11,8 @@ from typing import Any
 from antiphon.base_instructions import BASE_INSTRUCTIONS
 from antiphon.protocol import json
 
-CONTEXT_FIELDS = ("max_model_len", "context_length", "max_context_length", "loaded_context_length", "context_window", "n_ctx")
-"""Where servers tell a model's context length in their own model list."""
+CONTEXT_FIELDS = ("max_model_len", "context_length", "loaded_context_length", "max_context_length", "context_window", "n_ctx")
+"""Where servers tell a model's context length in their own model list: what is loaded before what could be."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,10 +28,11 @@ def test_all_in_one_list() -> None:
 def test_one_with_every_rule_and_its_meaning(name: str) -> None:
     lines = printed(name)
     for api, _, shape in APIS:
-        for rule in msgspec.structs.fields(shape):
-            other = getattr(getattr(DIALECTS[name], api), rule.name) != rule.default
-            assert f"{'*' if other else ' '} {rule.name} = " in lines
-            assert meanings(shape)[rule.name] in lines
+        assert meanings(shape).keys() == set(shape.__struct_fields__)
+        for rule, meaning in meanings(shape).items():
+            other = getattr(getattr(DIALECTS[name], api), rule) != getattr(shape(), rule)
+            assert f"{'*' if other else ' '} {rule} = " in lines
+            assert meaning in lines
 
 
 def test_json_holds_what_the_table_holds() -> None:

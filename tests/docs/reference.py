@@ -6,7 +6,7 @@ from typing import Any
 import click
 import msgspec
 
-from antiphon.cli.dialects import APIS, meanings
+from antiphon.cli.dialects import APIS, meanings, spelled
 from antiphon.cli.main import main
 from antiphon.config import SETTINGS, Setting
 from antiphon.protocol.failures import ROWS, Row
@@ -77,11 +77,19 @@ def dialect_pages() -> str:
 
 
 def _rules(shape: type[msgspec.Struct], name: str) -> Iterator[tuple[str, ...]]:
-    docs = meanings(shape)
-    for field in msgspec.structs.fields(shape):
-        others = {one.name: getattr(getattr(one, name), field.name) for one in DIALECTS.values()}
-        differing = (f"`{dialect}`: {_value(value)}" for dialect, value in others.items() if value != field.default)
-        yield f"`{field.name}`", docs[field.name], _value(field.default), "<br>".join(differing)
+    usual = shape()
+    for rule, meaning in meanings(shape).items():
+        default = getattr(usual, rule)
+        others = {one.name: getattr(getattr(one, name), rule) for one in DIALECTS.values()}
+        differing = (f"`{dialect}`: {_rule_value(value, default)}" for dialect, value in others.items() if value != default)
+        yield f"`{rule}`", meaning, _value(default), "<br>".join(differing)
+
+
+def _rule_value(value: Any, default: Any) -> str:
+    """A value; of a set that only has more than usual, what it has more."""
+    if isinstance(value, frozenset) and isinstance(default, frozenset) and default and default < value:
+        return f"also {_value(value - default)}"
+    return _value(value) or "none"
 
 
 def failures() -> str:
@@ -142,12 +150,12 @@ def _value(value: Any) -> str:
     match value:
         case bool():
             return "yes" if value else "no"
-        case frozenset() | tuple() | list():
-            return ", ".join(f"`{one}`" for one in sorted(value)) or "none"  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-        case str() | int() if value != "":
-            return f"`{value}`"
+        case frozenset():
+            return ", ".join(f"`{one}`" for one in sorted(map(spelled, value))) or "none"
+        case tuple() | list():
+            return ", ".join(f"`{spelled(one)}`" for one in value) or "none"
         case _:
-            return ""
+            return f"`{spelled(value)}`" if spelled(value) else ""
 
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[str]:

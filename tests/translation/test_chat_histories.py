@@ -5,24 +5,28 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from antiphon.protocol import request
 from antiphon.protocol.document import Document
 from antiphon.translation import chat, responses
-from antiphon.translation.dialect import ChatRules
+from antiphon.translation.dialect import ChatRules, ResponsesRules
 from antiphon.translation.presets import DIALECTS
 from tests.histories import TOOLS, History, histories
 from tests.scripted import chat_rules
 
+PRESETS = [dialect.chat for dialect in DIALECTS.values()]
 RULES = {
-    **{name: dialect.chat for name, dialect in DIALECTS.items()},
-    "reasoning back": ChatRules(reasoning_back="reasoning_content"),
+    "generic": ChatRules(),
+    "reasoning back": ChatRules(reasoning_back="reasoning_content", reasoning_always=True, reasoning_filler=" "),
     "images in outputs": ChatRules(images_in_outputs=True),
-    "no answer at the end": ChatRules(ends_with_answer=False),
+    "no answer at the end": ChatRules(ends_with_answer=False, apart=frozenset({("tool", "user"), ("user", "user")})),
     "no images": ChatRules(images=False),
 }
-STRICT = {name: rules for name, rules in RULES.items() if rules.late_developer == "user" and not rules.images_in_outputs}
-PAIRING = {name: dialect.responses for name, dialect in DIALECTS.items() if dialect.responses.pairs}
+STRICT = {name: rules for name, rules in RULES.items() if not rules.images_in_outputs}
+STRICT_PRESETS = [rules for rules in PRESETS if rules.late_developer == "user"]
+PAIRING = [rules for dialect in DIALECTS.values() if (rules := dialect.responses).pairs]
 LAW = settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
 
@@ -39,6 +43,17 @@ def spelled(items: list[dict[str, Any]], rules: ChatRules) -> dict[str, Any]:
 @LAW
 @given(history=histories())
 def test_what_is_rendered_of_a_beginning_does_not_change(rules: ChatRules, history: History) -> None:
+    check_beginnings(rules, history)
+
+
+@pytest.mark.requirement("chat.prefix", "dialects.rules")
+@LAW
+@given(rules=st.sampled_from(PRESETS), history=histories())
+def test_no_preset_changes_a_beginning(rules: ChatRules, history: History) -> None:
+    check_beginnings(rules, history)
+
+
+def check_beginnings(rules: ChatRules, history: History) -> None:
     whole = spelled(history.items, rules)
     for count in history.requests:
         beginning = spelled(history.items[:count], rules)
@@ -51,20 +66,30 @@ def test_what_is_rendered_of_a_beginning_does_not_change(rules: ChatRules, histo
 @LAW
 @given(history=histories())
 def test_strict_servers_take_every_history(rules: ChatRules, history: History) -> None:
+    check_strictly(rules, history)
+
+
+@pytest.mark.requirement("chat.pairing", "dialects.rules")
+@LAW
+@given(rules=st.sampled_from(STRICT_PRESETS), history=histories())
+def test_strict_servers_take_what_every_preset_makes(rules: ChatRules, history: History) -> None:
+    check_strictly(rules, history)
+
+
+def check_strictly(rules: ChatRules, history: History) -> None:
     for count in history.requests:
-        body = spelled(history.items[:count], rules)
+        body = spelled(history.items[:count], replace(rules, reasoning_back=""))  # where thoughts go is each server's own
         known = {name: value for name, value in body.items() if name in chat_rules.FIELDS}
         refused = chat_rules.refusal(known)
         assert refused is None, refused.message
 
 
-@pytest.mark.parametrize("name", PAIRING)
 @LAW
-@given(history=histories())
-def test_the_prefix_law_holds_for_lowered_responses_requests(name: str, history: History) -> None:
+@given(rules=st.sampled_from(PAIRING), history=histories())
+def test_the_prefix_law_holds_for_lowered_responses_requests(rules: ResponsesRules, history: History) -> None:
     def lowered(items: list[dict[str, Any]]) -> dict[str, Any]:
         document = asked(items)
-        return json.loads(bytes(responses.translate(document, request.view(document), PAIRING[name]).body))
+        return json.loads(bytes(responses.translate(document, request.view(document), rules).body))
 
     whole = lowered(history.items)
     for count in history.requests:

@@ -22,7 +22,8 @@ from tests.translation.everything import BODY, FIELDS, ITEMS, ITEMS_LOST, TOOLS_
 WHOLE = Document(BODY.encode())
 VERBATIM = {name: dialect.responses for name, dialect in DIALECTS.items() if dialect.responses.verbatim}
 EDITING = {name: dialect.responses for name, dialect in DIALECTS.items() if not dialect.responses.verbatim}
-CHAT = {name: dialect.chat for name, dialect in DIALECTS.items()}
+CHAT = {name: DIALECTS[name].chat for name in ("chat", "openai", "azure", "vllm", "sglang")}
+"""Presets that take whatever is asked for, by one name or another; what others change is in tests/conformance."""
 BECOMES = {"tools", "input", "instructions", "tool_choice"}
 """Fields of a Responses request that become something of their own; all others stay or go."""
 

@@ -36,6 +36,16 @@ LLAMA = {
     "/v1/models": {"object": "list", "data": [{"id": "m", "owned_by": "llamacpp", "meta": {"n_ctx_train": 131072}}]},
     "/props": {"default_generation_settings": {"n_ctx": 8192}, "modalities": {"vision": False}},
 }
+LMSTUDIO = {
+    "object": "list",
+    "data": [{"id": "m", "compatibility_type": "gguf", "max_context_length": 131072, "loaded_context_length": 4096}],
+}
+
+
+def owned(by: str) -> dict[str, Any]:
+    return {"/v1/models": {"data": [{"id": "m", "owned_by": by}]}}
+
+
 PLAIN = {"/v1/models": {"object": "list", "data": [{"id": "m"}]}}
 NO_ROUTE = whole({"detail": "Not Found"}, 404)
 NO_METHOD = whole({"detail": "Method Not Allowed"}, 405)
@@ -44,6 +54,12 @@ KINDS: dict[str, tuple[dict[str, Any], Script, tuple[str, str]]] = {
     "llama.cpp": (LLAMA, REFUSED, ("chat", "llama.cpp")),
     "vLLM": (VLLM, REFUSED, ("responses", "vllm")),
     "vLLM without Responses": (VLLM, NO_ROUTE, ("chat", "vllm")),
+    "SGLang": (owned("sglang"), REFUSED, ("chat", "sglang")),
+    "llama-cpp-python": (owned("me"), REFUSED, ("chat", "llama-cpp-python")),
+    "Ollama, by a model of its library": (owned("library"), REFUSED, ("chat", "ollama")),
+    "Ollama, by its version": (owned("somebody") | {"/api/version": {"version": "0.40.1"}}, REFUSED, ("chat", "ollama")),
+    "LM Studio": (owned("organization_owner"), REFUSED, ("chat", "lmstudio")),
+    "LM Studio, by its own list": (PLAIN | {"/api/v0/models": LMSTUDIO}, REFUSED, ("chat", "lmstudio")),
     "unknown with Responses": (PLAIN, REFUSED, ("responses", "responses")),
     "unknown without Responses": (PLAIN, NO_ROUTE, ("chat", "chat")),
     "unknown with a page at every path": (PLAIN, answering(head(200, "text/html", content_length="6") + b"<html>"), ("chat", "chat")),
@@ -77,6 +93,39 @@ async def test_a_server_is_known_by_its_answers(documents: dict[str, Any], scrip
     assert all(post.body == b"{}" for post in upstream.posts)  # nothing is generated
 
 
+HOSTS = {
+    "https://api.openai.com/v1": "openai",
+    "https://contoso.openai.azure.com/openai/v1": "azure",
+    "https://contoso.services.ai.azure.com/openai/v1": "azure",
+    "https://openrouter.ai/api/v1": "openrouter",
+    "https://api.groq.com/openai/v1": "groq",
+    "https://api.deepseek.com": "deepseek",
+    "https://api.moonshot.ai/v1": "kimi",
+    "https://api.moonshot.cn/v1": "kimi",
+    "https://api.z.ai/api/paas/v4": "glm",
+    "https://open.bigmodel.cn/api/paas/v4": "glm",
+    "https://dashscope-intl.aliyuncs.com/compatible-mode/v1": "qwen",
+    "https://API.MISTRAL.AI/v1": "mistral",
+    "https://notopenai.com/v1": None,
+    "https://openai.com.example.org/v1": None,
+    "http://localhost:8000/v1": None,
+}
+
+
+@pytest.mark.requirement("models.probe")
+@pytest.mark.parametrize(("url", "name"), HOSTS.items(), ids=HOSTS)
+def test_a_server_is_known_by_its_host(url: str, name: str | None) -> None:
+    found = probing.by_host(url)
+    assert (None if found is None else found.name) == name
+
+
+@pytest.mark.requirement("models.probe")
+async def test_a_server_that_is_known_is_not_asked_for_others_pages() -> None:
+    async with Upstream(REFUSED, pages(PLAIN)) as upstream:
+        await probed(upstream.url, dialect="deepseek")
+    assert [call.path for call in upstream.calls] == ["/v1/models"]
+
+
 @pytest.mark.requirement("models.probe")
 async def test_what_is_given_is_not_asked_for() -> None:
     async with Upstream(REFUSED, pages(LLAMA)) as upstream:
@@ -92,6 +141,9 @@ async def test_what_a_server_says_of_its_models() -> None:
     async with Upstream(REFUSED, pages(VLLM)) as upstream:
         (model,) = (await probed(upstream.url)).models
         assert (model.context, model.images) == (32768, None)
+    async with Upstream(REFUSED, pages(owned("organization_owner") | {"/api/v0/models": LMSTUDIO})) as upstream:
+        (model,) = (await probed(upstream.url)).models
+        assert model.context == 4096  # what is loaded
 
 
 @pytest.mark.requirement("models.probe")

@@ -58,10 +58,10 @@ def _of_one(dialect: Dialect) -> Iterator[str]:
     yield from (f"failure of its own: {row.name}" for row in dialect.failures)
     for field, title, shape in APIS:
         yield f"\n{title}"
-        meaning = meanings(shape)
-        for rule in msgspec.structs.fields(shape):
-            value = getattr(getattr(dialect, field), rule.name)
-            yield f"{'*' if value != rule.default else ' '} {rule.name} = {spelled(value) or 'none'}\n      {meaning[rule.name]}"
+        usual = shape()
+        for name, meaning in meanings(shape).items():
+            value = getattr(getattr(dialect, field), name)
+            yield f"{'*' if value != getattr(usual, name) else ' '} {name} = {spelled(value) or 'none'}\n      {meaning}"
 
 
 def spelled(value: Any) -> str:
@@ -69,21 +69,25 @@ def spelled(value: Any) -> str:
     match value:
         case bool():
             return "yes" if value else "no"
-        case frozenset() | tuple() | list():
-            return ", ".join(sorted(map(str, value)))  # pyright: ignore[reportUnknownArgumentType]
+        case frozenset():
+            return ", ".join(sorted(map(spelled, value)))  # pyright: ignore[reportUnknownArgumentType]
+        case tuple() | list():
+            return ", ".join(map(spelled, value))  # pyright: ignore[reportUnknownArgumentType]
+        case dict():
+            return json.encode(value).decode() if value else ""
         case _:
             return str(value)
 
 
 def meanings(shape: type) -> dict[str, str]:
-    """The strings that stand behind the fields of a struct."""
+    """The strings that stand behind the fields of a struct, each in one line."""
     tree = ast.parse(inspect.getsource(shape)).body[0]
     assert isinstance(tree, ast.ClassDef)
     found: dict[str, str] = {}
     for field, doc in pairwise(tree.body):
         match field, doc:
             case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
-                found[name] = text
+                found[name] = " ".join(text.split())
             case _:
                 pass
     return found

@@ -134,12 +134,27 @@ class ResponsesRules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     """Whether it refuses calls and outputs that do not pair."""
     images_in_outputs: bool = True
     """Whether a tool's output may hold images."""
+    thoughts_in_content: bool = False
+    """Whether a reasoning item must hold its text in `content`."""
     length_cut_completes: bool = False
     """Whether it calls a response completed that its token limit cut."""
     headers: tuple[str, ...] = ()
     """Beginnings of the client's header names that go on to it."""
     answers: tuple[str, ...] = ("x-request-id",)
     """Beginnings of its header names that go back to the client."""
+
+
+class Signs(msgspec.Struct, frozen=True, kw_only=True):
+    """What a server gives itself away by."""
+
+    hosts: tuple[str, ...] = ()
+    """Host names, of which it may have any below."""
+    owners: tuple[str, ...] = ()
+    """Who owns the models in its list."""
+    page: str = ""
+    """A page that only it has, from the root of the host."""
+    key: str = ""
+    """A member of that page."""
 
 
 class Dialect(msgspec.Struct, frozen=True, kw_only=True):
@@ -153,7 +168,9 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     failures: tuple[Row, ...] = ()
     """Failures that it words in a way of its own."""
     efforts: tuple[str, ...] = ()
-    """Reasoning efforts that it is known to take."""
+    """Reasoning efforts that Codex may offer."""
+    signs: Signs = Signs()
+    """What it is recognised by."""
     note: str = ""
     """What a person should know."""
 

@@ -130,7 +130,15 @@ def _without_fields(item: Lowered, rules: ResponsesRules, notes: list[Note]) -> 
     told = [name for name in refused if name not in _HELPERS and not json.is_null(item.document.members[name])]
     notes += [Note(Kind.DROPPED, f"input[*].{name}") for name in told]
     kept = item.document.but(**dict.fromkeys(refused, ABSENT)) if refused else item.document
-    if item.type == "reasoning" and not kept.elements("summary") and not kept.elements("content"):
+    if item.type != "reasoning":
+        return kept
+    if not kept.elements("summary") and not kept.elements("content"):
         notes.append(Note(Kind.DROPPED, item.where, "sealed reasoning that only its maker can read"))
         return None
-    return kept
+    return _with_content(kept) if rules.thoughts_in_content and not kept.elements("content") else kept
+
+
+def _with_content(reasoning: Document) -> Document:
+    """A reasoning item whose summary stands in its content too."""
+    texts = [Document(part).members.get("text", Raw(b'""')) for part in reasoning.elements("summary")]
+    return reasoning.but(content=[Document.of({"type": "reasoning_text", "text": text}).raw for text in texts])
