@@ -90,10 +90,16 @@ class Turn:
         if self._target.api == "responses":
             return ResponsesAnswer(self.begun, rows=self._rows)
         manner, rules = self._manner, self._target.dialect.chat
-        return ChatAnswer(
-            self.begun(),
-            ChatManner(manner.new_id, manner.now, rules.reasoning, manner.length_cut, self._rows, rules.think_tags),
+        read = ChatManner(
+            manner.new_id,
+            manner.now,
+            reasoning=rules.reasoning,
+            length_cut=manner.length_cut,
+            rows=self._rows,
+            think_tags=rules.think_tags,
+            logprobs=self._translated.logprobs,
         )
+        return ChatAnswer(self.begun(), read)
 
     def pipeline(self) -> Pipeline:
         """The stages between that machine and the client."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, get_args
 
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
-from openai.types.responses import Response, ResponseFunctionCallArgumentsDoneEvent, ResponseStreamEvent
+from openai.types.responses import Response, ResponseCustomToolCall, ResponseFunctionCallArgumentsDoneEvent, ResponseStreamEvent
 from pydantic import BaseModel, ValidationError
 
 from tests.wires.client import events
@@ -17,6 +17,7 @@ EVENTS: dict[str, type[BaseModel]] = {name: one for one in UNION for name in get
 WHOLE: dict[str, type[BaseModel]] = {"/v1/responses": Response, "/v1/chat/completions": ChatCompletion}
 BEYOND: dict[type[BaseModel], frozenset[str]] = {
     Response: frozenset({"frequency_penalty", "presence_penalty", "store"}),  # in OpenAI's own answers
+    ResponseCustomToolCall: frozenset({"status"}),  # the same
     ResponseFunctionCallArgumentsDoneEvent: frozenset({"name"}),  # required by the SDKs of 2025
 }
 """What is sent beyond what the newest SDK has a field for, and why."""

@@ -164,7 +164,7 @@ async def test_which_headers_travel(openai: Wired) -> None:
 
 @pytest.mark.requirement("responses.table-edits", "document.edited")
 async def test_with_other_dialects_only_the_tables_fields_change_and_are_told(responses: Wired) -> None:
-    given = {name: value for name, value in FIELDS.items() if name not in ("tool_choice", "input", "tools")}
+    given = {name: value for name, value in FIELDS.items() if name not in ("tool_choice", "parallel_tool_calls", "input", "tools")}
     body = ("{" + ",".join(f'"{name}":{value}' for name, value in given.items()) + ',"input":"hi"}').encode()
     responses.upstream.answers(streaming(named(*responses_events())))
     reply = await fetch(responses.url, body)

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
+from antiphon.protocol import stream_rules
 from antiphon.protocol.document import Document
 from antiphon.protocol.event_views import Event
 from antiphon.stages.restore import Restore
@@ -114,3 +115,21 @@ def test_a_differing_model_header_is_taken_out() -> None:
     given = event("response.created", response={"model": "real", "headers": headers})
     assert [read(each)["response"]["headers"] for each in aliased.feed(given)] == [{"x-other": "1"}]
     assert list(plain.feed(given)) == [given]
+
+
+@pytest.mark.requirement("tools.shell", "clients.strict")
+def test_a_call_of_which_nothing_streams_begins_when_it_is_whole() -> None:
+    """Before that it has nothing that its kind must have, such as commands."""
+    tools, _ = registry.build(declaration.read([Raw(b'{"type":"shell"}')]), NameRules())
+    restore, item = Restore(tools, {}), call("shell", '{"commands":["ls"]}', status="completed")
+    events = [
+        Event.made(stream_rules.ITEM_ADDED, {"output_index": 0, "item": item | {"arguments": "", "status": "in_progress"}}),
+        Event.made(stream_rules.ARGUMENTS_DELTA, {"output_index": 0, "item_id": "fc_1", "delta": item["arguments"]}),
+        Event.made(stream_rules.ARGUMENTS_DONE, {"output_index": 0, "item_id": "fc_1", "arguments": item["arguments"]}),
+        Event.made(stream_rules.ITEM_DONE, {"output_index": 0, "item": item}),
+    ]
+    assert [[one.type for one in restore.feed(event)] for event in events[:-1]] == [[], [], []]
+    shown = [*restore.feed(events[-1])]
+    assert [one.type for one in shown] == [stream_rules.ITEM_ADDED, stream_rules.ITEM_DONE]
+    assert [one.get("item")["status"] for one in shown] == ["in_progress", "completed"]
+    assert [one.get("item")["action"] for one in shown] == [{"commands": ["ls"]}] * 2

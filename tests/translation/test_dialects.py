@@ -99,8 +99,8 @@ def test_items_of_a_responses_request_keep_their_bytes(rules: ResponsesRules) ->
 
 MAPPED = {"max_output_tokens", "reasoning", "text", "top_logprobs", "tool_choice", "tools", "stream", "parallel_tool_calls", "model", "input", "instructions"}  # fmt: skip
 """Fields that a chat request holds under another name or in another place."""
-SAME_AS_UNSAID = {"moderation", "unknown_null", "truncation", "max_tool_calls"}
-"""Fields of the request that say what would be so without them."""
+SAME_AS_UNSAID = {"moderation", "unknown_null", "truncation", "max_tool_calls", "stream_options", "metadata"}
+"""Fields of the request that say what would be so without them, or are for the client alone."""
 
 
 OBJECT = {"type": "object"}
@@ -264,7 +264,7 @@ def test_without_tools_there_is_no_choice_among_them() -> None:
 def test_defaults_are_no_losses() -> None:
     spelled = {
         "store": b"false",
-        "truncation": b'"auto"',
+        "truncation": b'"disabled"',
         "service_tier": b'"default"',
         "metadata": b"{}",
         "background": b"false",

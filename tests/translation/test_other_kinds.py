@@ -30,6 +30,9 @@ def call(name: str, arguments: str) -> Document:
     return Document.of({"type": "function_call", "id": "fc_1", "call_id": "c", "status": "completed", "name": name, "arguments": arguments})
 
 
+PATCH = {"type": "update_file", "path": "a.txt", "diff": "@@\n-a\n+b"}
+
+
 @pytest.mark.requirement("tools.shell")
 @pytest.mark.parametrize(
     ("item", "output", "arguments", "said"),
@@ -61,8 +64,20 @@ def call(name: str, arguments: str) -> Document:
             {"commands": ["ls"]},
             '{"stdout": "c.txt", "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}',
         ),
+        (
+            {"type": "apply_patch_call", "call_id": "c", "status": "completed", "operation": PATCH},
+            {"type": "apply_patch_call_output", "call_id": "c", "status": "failed", "output": "no such file"},
+            PATCH,
+            "no such file",
+        ),
+        (
+            {"type": "apply_patch_call", "call_id": "c", "status": "completed", "operation": {"type": "delete_file", "path": "a"}},
+            {"type": "apply_patch_call_output", "call_id": "c", "status": "completed"},
+            {"type": "delete_file", "path": "a"},
+            "completed",
+        ),
     ],
-    ids=["local_shell", "local_shell by id", "shell"],
+    ids=["local_shell", "local_shell by id", "shell", "apply_patch", "apply_patch, not a word"],
 )
 def test_a_shell_call_of_the_past_is_a_function_call(
     item: dict[str, Any], output: dict[str, Any], arguments: dict[str, Any], said: str
@@ -89,6 +104,15 @@ def test_a_shell_call_comes_back_as_what_the_client_runs(kind: str, arguments: s
     assert [tool["function"]["name"] for tool in turn.body.get("tools")] == [kind]
     raised = turn.registry.raised_call(call(kind, arguments))
     assert (raised.text("type"), raised.get("action"), raised.text("call_id")) == (f"{kind}_call", action, "c")
+
+
+@pytest.mark.requirement("tools.shell")
+@pytest.mark.parametrize(("arguments", "operation"), [(json.dumps(PATCH), PATCH), ("+a", {"diff": "+a"})], ids=["an operation", "no JSON"])
+def test_a_patch_comes_back_as_what_the_client_applies(arguments: str, operation: dict[str, Any]) -> None:
+    turn = translated([], tools=[{"type": "apply_patch"}])
+    assert [tool["function"]["name"] for tool in turn.body.get("tools")] == ["apply_patch"]
+    raised = turn.registry.raised_call(call("apply_patch", arguments))
+    assert (raised.text("type"), raised.get("operation"), raised.text("call_id")) == ("apply_patch_call", operation, "c")
 
 
 @pytest.mark.requirement("tools.additional")

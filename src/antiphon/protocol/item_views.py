@@ -90,6 +90,13 @@ class LocalShellCall(Item):
     call_id: str | None = None
 
 
+class PatchCall(Item):
+    """A call of OpenAI's own tool for patches, which its client runs."""
+
+    operation: Raw = _NONE
+    call_id: str | None = None
+
+
 class HostedCall(Item):
     """A call that its server ran itself: web search, file search, code, images, MCP."""
 
@@ -172,7 +179,7 @@ ITEMS: dict[str, type[Item]] = {
     "local_shell_call_output": CallOutput,
     "shell_call": LocalShellCall,
     "shell_call_output": CallOutput,
-    "apply_patch_call": LocalShellCall,
+    "apply_patch_call": PatchCall,
     "apply_patch_call_output": CallOutput,
     "web_search_call": HostedCall,
     "file_search_call": HostedCall,

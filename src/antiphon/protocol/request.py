@@ -55,6 +55,12 @@ class TextView(msgspec.Struct):
     verbosity: str | None = None
 
 
+class StreamOptionsView(msgspec.Struct):
+    """`stream_options`."""
+
+    include_obfuscation: bool | None = None
+
+
 class SettingsView(RequestView, kw_only=True):
     """The settings that a translation to another API must understand."""
 
@@ -68,6 +74,7 @@ class SettingsView(RequestView, kw_only=True):
     top_logprobs: int | None = None
     reasoning: ReasoningView | None = None
     text: TextView | None = None
+    stream_options: StreamOptionsView | None = None
     include: list[str] | None = None
     store: bool | None = None
     background: bool | None = None

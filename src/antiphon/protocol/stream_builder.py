@@ -7,7 +7,7 @@ finished and is in no output.
 Not here: how an upstream spells its chunks (`translation`), sequence numbers (`stages.numbering`), the response's id and time (arguments).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from msgspec import Raw
@@ -59,6 +59,10 @@ _TEXT_FIELD = {"refusal": "refusal"}
 """The field that holds a part's text, where it is not `text`."""
 
 
+Token = dict[str, Any]
+"""How sure the model was of a token: `token`, `logprob`, `bytes`, and `top_logprobs` with the same members of others."""
+
+
 class StreamBuilder:
     """Each method gives the events that its piece makes."""
 
@@ -67,6 +71,7 @@ class StreamBuilder:
         self._id = response.text("id") or ""
         self._open: _Speech | _Call | None = None
         self._begun = 0
+        self._tokens: list[Token] = []
         self.output: list[Document] = []
         self.notes: list[Note] = []
 
@@ -83,10 +88,20 @@ class StreamBuilder:
         """A piece of text or reasoning: a spelled JSON string."""
         speech = self._open
         if isinstance(speech, _Speech) and speech.channel is channel:
-            return [speech.say(bytes(piece))]
+            return [self._say(speech, bytes(piece))]
         closing = self.close()
         self._open = speech = _Speech(channel, id=item_ids.made(channel.prefix, self._id, self._begun), index=self._next_index())
-        return [*closing, *speech.opening(), speech.say(bytes(piece))]
+        return [*closing, *speech.opening(), self._say(speech, bytes(piece))]
+
+    def weigh(self, tokens: Iterable[Token]) -> None:
+        """How sure the model was of the text that it says next."""
+        self._tokens += tokens
+
+    def _say(self, speech: "_Speech", piece: bytes) -> Event:
+        if not self._tokens or speech.channel is not TEXT:
+            return speech.say(piece)
+        tokens, self._tokens = self._tokens, []
+        return speech.say_weighed(piece, tokens)
 
     def call(self, name: str, call_id: str) -> list[Event]:
         """A function call begins, by its upstream name."""
@@ -145,6 +160,7 @@ class _Speech:
     def __init__(self, channel: _Channel, *, id: str, index: int) -> None:
         self.channel, self._id, self._index = channel, id, index
         self._pieces: list[bytes] = []
+        self._tokens: list[Token] = []
         place = f'"item_id":"{id}","output_index":{index},"{channel.index}":0'
         self._head = f'{{"type":"{channel.delta}",{place},"delta":'.encode()
         self._tail = b',"logprobs":[]}' if channel is TEXT else b"}"
@@ -152,6 +168,12 @@ class _Speech:
     def say(self, piece: bytes) -> Event:
         self._pieces.append(piece)
         return Event(self.channel.delta, self._head + piece + self._tail)
+
+    def say_weighed(self, piece: bytes, tokens: list[Token]) -> Event:
+        self._pieces.append(piece)
+        self._tokens += tokens
+        told = json.encode([_brief(token) for token in tokens])
+        return Event(self.channel.delta, self._head + piece + b',"logprobs":' + told + b"}")
 
     def opening(self) -> list[Event]:
         channel = self.channel
@@ -167,7 +189,7 @@ class _Speech:
         field = _TEXT_FIELD.get(channel.part, "text")
         whole: dict[str, Any] = {**self._places(), field: Raw(text)}
         if channel is TEXT:
-            whole["logprobs"] = []
+            whole["logprobs"] = [_brief(token) for token in self._tokens]
         return item, [
             Event.made(channel.done, whole),
             Event.made(channel.part_done, {**self._places(), "part": part}),
@@ -179,7 +201,8 @@ class _Speech:
 
     def _part(self, text: bytes) -> dict[str, Any]:
         field = _TEXT_FIELD.get(self.channel.part, "text")
-        return {**_EMPTY_PART[self.channel.part], field: Raw(text)}
+        weighed = {"logprobs": self._tokens} if self._tokens else {}
+        return {**_EMPTY_PART[self.channel.part], **weighed, field: Raw(text)}
 
     def _item(self, status: str, parts: list[Any]) -> dict[str, Any]:
         if self.channel.item == "message":
@@ -190,6 +213,12 @@ class _Speech:
             "summary": [],
             **({"content": parts} if self.channel is REASONING else {"summary": parts}),
         }
+
+
+def _brief(token: Token) -> Token:
+    """A token as events have it: without its bytes."""
+    others = [{name: value for name, value in other.items() if name != "bytes"} for other in token["top_logprobs"]]
+    return {"token": token["token"], "logprob": token["logprob"], "top_logprobs": others}
 
 
 class _Call:

@@ -70,19 +70,17 @@ class Restore:
         return event if restored is response else event.but(response=restored)
 
     def _added(self, event: Event) -> list[Event]:
-        """The beginning of a call. Whose call a dispatcher's is shows only at its end, and until then there is nothing to see."""
+        """The beginning of a call. Where nothing of it is shown before its end, neither is this: as yet it has nothing that its kind must have."""
         item = event.document("item")
         if item is None or item.text("type") != "function_call":
             return [event]
         name = item.text("name") or ""
         entry = self._registry.entry(name)
-        if name == self._registry.dispatcher:
-            self._open[event.get("output_index")] = (Streams.NOTHING, InputUnwrapper())
-            return []
-        if entry is None or entry.is_plain:
+        if name != self._registry.dispatcher and (entry is None or entry.is_plain):
             return [event]
-        self._open[event.get("output_index")] = (entry.lowering.streams, InputUnwrapper())
-        return [event.but(item=self._registry.raised_call(item))]
+        streams = Streams.NOTHING if entry is None or name == self._registry.dispatcher else entry.lowering.streams
+        self._open[event.get("output_index")] = (streams, InputUnwrapper())
+        return [] if streams is Streams.NOTHING else [event.but(item=self._registry.raised_call(item))]
 
     def _done(self, event: Event) -> list[Event]:
         item = event.document("item")
@@ -90,11 +88,12 @@ class Restore:
             return [event]
         raised = self._registry.raised_call(item)
         done = event if raised is item else event.but(item=raised)
-        return [*self._beginning(done, raised), done] if item.text("name") == self._registry.dispatcher else [done]
+        streams, _ = self._open.get(event.get("output_index"), (None, None))
+        return [*self._beginning(done, raised), done] if streams is Streams.NOTHING else [done]
 
     @staticmethod
     def _beginning(done: Event, item: Document) -> list[Event]:
-        """What a dispatched call's beginning would have been, now that it is known whose it is."""
+        """What the beginning of a call would have been that was not shown: a dispatched one's, before it was known whose it is, too."""
         changes: dict[str, Any] = {"status": "in_progress"} if "status" in item else {}
         begun = item.but(**changes, **{name: "" for name in ("arguments", "input") if item.text(name) is not None})
         places = {"item_id": item.members.get("id"), "output_index": done.members.get("output_index")}

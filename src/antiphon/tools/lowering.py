@@ -266,6 +266,41 @@ def _lower_shell_output(item: Document, where: str) -> Document:
     return Document.of({"type": "function_call_output", "call_id": item.text("call_id") or item.text("id"), "output": text})
 
 
+_OPERATIONS = ("create_file", "update_file", "delete_file")
+_DIFF = (
+    "What changes, for create_file and update_file: hunks that begin with a line `@@`, in which unchanged lines begin with a space, lines to "
+    "remove with `-` and lines to add with `+`. Every line of a new file begins with `+`."
+)
+
+
+def _declare_patch(declared: Declaration, name: str) -> Document:
+    properties: dict[str, Any] = {
+        "type": {"type": "string", "enum": _OPERATIONS},
+        "path": {"type": "string"},
+        "diff": {"type": "string", "description": _DIFF},
+    }
+    schema = {"type": "object", "properties": properties, "required": ["type", "path"]}
+    description = "Creates, updates or deletes one file."
+    return Document.of({"type": "function", "name": name, "description": description, "strict": False, "parameters": schema})
+
+
+def _lower_patch(item: Document, name: str) -> Document:
+    operation = item.document("operation") or Document(b"{}")
+    arguments = bytes(operation).decode()
+    return Document.of({"type": "function_call", "call_id": item.text("call_id") or item.text("id"), "name": name, "arguments": arguments})
+
+
+def _lower_patch_output(item: Document, where: str) -> Document:
+    """What the client says of it; often that is no more than how it went."""
+    said = _lower_output(item, where)
+    return said if said.text("output") != "" else said.but(output=item.text("status") or "")
+
+
+def _raise_patch(item: Document, declared: Declaration) -> Document:
+    operation = an_object(item.text("arguments") or "{}", otherwise="diff")
+    return Document.of({**_raised_head("apply_patch_call", item), "operation": operation})
+
+
 FUNCTION = Lowering(
     "function", "function_call", "function_call_output",
     _declare_function, _lower_function_call, _lower_function_output, _raise_function_call, loses=_schema_loss,
@@ -286,8 +321,12 @@ SHELL = Lowering(
     "shell", "shell_call", "shell_call_output",
     _declare_shell, _lower_action, _lower_shell_output, _raise_shell, Streams.NOTHING, named="shell",
 )  # fmt: skip
+APPLY_PATCH = Lowering(
+    "apply_patch", "apply_patch_call", "apply_patch_call_output",
+    _declare_patch, _lower_patch, _lower_patch_output, _raise_patch, Streams.NOTHING, named="apply_patch",
+)  # fmt: skip
 
-ROWS: tuple[Lowering, ...] = (FUNCTION, CUSTOM, TOOL_SEARCH, LOCAL_SHELL, SHELL)
+ROWS: tuple[Lowering, ...] = (FUNCTION, CUSTOM, TOOL_SEARCH, LOCAL_SHELL, SHELL, APPLY_PATCH)
 BY_KIND = {row.kind: row for row in ROWS}
 BY_CALL = {row.call: row for row in ROWS}
 BY_OUTPUT = {row.output: row for row in ROWS}

@@ -15,7 +15,7 @@ from antiphon.protocol.document import Document
 from antiphon.protocol.request import SettingsView
 from antiphon.tools import declaration, registry
 from antiphon.tools.names import NameRules
-from antiphon.translation import chat_format, chat_tools, lowered
+from antiphon.translation import chat_format, chat_tools, logprobs, lowered
 from antiphon.translation.chat_context import Context
 from antiphon.translation.chat_messages import messages
 from antiphon.translation.chat_thinking import effort_fields
@@ -46,7 +46,8 @@ def translate(document: Document, rules: ChatRules) -> Translated:
         body |= effort_fields(effort, context, forced=made.forced)
     for name in document.members:
         body |= _field(name, document, settings, context)
-    return Translated(PATH, Document.of(rules.adds | body), tools, notes, choice=made.choice)
+    sent = Document.of(rules.adds | body)
+    return Translated(PATH, sent, tools, notes, choice=made.choice, logprobs="logprobs" in body)
 
 
 _Mapper = Callable[[SettingsView, Context], dict[str, Any]]
@@ -63,7 +64,7 @@ def _field(name: str, document: Document, settings: SettingsView, context: Conte
         return {}
     if name in rules.passes or name in rules.renames:
         return {rules.renames.get(name, name): _in_range(name, spelled, context)}
-    if spelled_default(name, spelled):
+    if name in _FOR_THE_CLIENT or spelled_default(name, spelled):
         return {}
     return context.drop(name)
 
@@ -80,7 +81,7 @@ def _in_range(name: str, spelled: Raw, context: Context) -> Any:
     return max(least, min(most, value))
 
 
-_PARTS = {"reasoning": ("effort", "summary"), "text": ("format", "verbosity")}
+_PARTS = {"reasoning": ("effort", "summary"), "text": ("format", "verbosity"), "stream_options": ("include_obfuscation",)}
 """What a translation reads of a setting that is an object."""
 
 
@@ -96,7 +97,9 @@ def spelled_default(name: str, spelled: Raw) -> bool:
     return json.value(spelled) in (json.value(default), [], {}) or (name, bytes(spelled)) in _SAME_AS_DEFAULT
 
 
-_SAME_AS_DEFAULT = {("service_tier", b'"default"'), ("truncation", b'"auto"')}
+_SAME_AS_DEFAULT = {("service_tier", b'"default"')}
+_FOR_THE_CLIENT = frozenset({"metadata"})
+"""Settings that the response must carry, and nothing else."""
 
 
 def _stream(settings: SettingsView, context: Context) -> dict[str, Any]:
@@ -122,9 +125,19 @@ def _logprobs(settings: SettingsView, context: Context) -> dict[str, Any]:
 
 
 def _include(settings: SettingsView, context: Context) -> dict[str, Any]:
+    made: dict[str, Any] = {}
     for number, wish in enumerate(settings.include or []):
-        context.drop(f"include[{number}]", wish)
-    return {}
+        if wish == logprobs.WISH and context.rules.logprobs:
+            made["logprobs"] = True
+        else:
+            context.drop(f"include[{number}]", wish)
+    return made
+
+
+def _stream_options(settings: SettingsView, context: Context) -> dict[str, Any]:
+    """Nothing is obfuscated here."""
+    wished = settings.stream_options is not None and settings.stream_options.include_obfuscation
+    return context.drop("stream_options.include_obfuscation") if wished else {}
 
 
 def _nothing(settings: SettingsView, context: Context) -> dict[str, Any]:
@@ -145,5 +158,6 @@ HANDLED: dict[str, _Mapper] = {
     "top_logprobs": _logprobs,
     "max_tool_calls": _nothing,
     "include": _include,
+    "stream_options": _stream_options,
 }
 """Fields that become something of their own, or stand elsewhere in the body. `max_tool_calls` counts calls that a server runs itself: there are none."""

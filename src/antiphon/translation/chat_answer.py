@@ -22,7 +22,8 @@ from antiphon.protocol.document import Document
 from antiphon.protocol.event_views import Event
 from antiphon.protocol.failures import Failure, Row
 from antiphon.protocol.notes import Kind, Note
-from antiphon.protocol.stream_builder import REASONING, REFUSAL, SUMMARY, TEXT, NewId, StreamBuilder
+from antiphon.protocol.stream_builder import REASONING, REFUSAL, SUMMARY, TEXT, NewId, StreamBuilder, Token
+from antiphon.translation import logprobs
 from antiphon.translation.alike import Alike, Say, alike
 from antiphon.translation.chat_calls import CallPiece, CallQueue
 from antiphon.translation.thinking import ThinkSplitter
@@ -108,6 +109,7 @@ def _reader(reasoning: tuple[str, ...]) -> "msgspec.json.Decoder[_Chunk]":
             ("message", delta | None, None),
             ("finish_reason", str | None, None),
             ("usage", Raw, _NONE),
+            ("logprobs", Raw, _NONE),
         ],
     )
     return json.reader(msgspec.defstruct("Chunk", [("choices", list[choice] | None, None)], bases=(_Chunk,)))  # pyright: ignore[reportReturnType, reportUnknownVariableType, reportInvalidTypeForm, reportArgumentType, reportUnknownArgumentType]
@@ -123,6 +125,8 @@ class ChatManner:
     length_cut: str = "incomplete"
     rows: tuple[Row, ...] = ()
     think_tags: bool = True
+    logprobs: bool = False
+    """Whether the client wants to know how sure the model was."""
 
 
 class _Said(NamedTuple):
@@ -147,6 +151,7 @@ class ChatAnswer:
         self._finish: str | None = None
         self._usage: Raw | None = None
         self._alike: Alike | None = None
+        self._has_weighed = False
         self.ended = False
         self.failure: Failure | None = None
         self._notes: list[Note] = []
@@ -235,6 +240,8 @@ class ChatAnswer:
         delta = choice.delta or choice.message
         if choice.finish_reason:
             self._finish = choice.finish_reason
+        if self._manner.logprobs and _is_given(choice.logprobs):
+            self._weigh(logprobs.read(choice.logprobs))
         if delta is None:
             return []
         given = ((name, getattr(delta, name)) for name in self._manner.reasoning)
@@ -244,6 +251,10 @@ class ChatAnswer:
         said.append(_Said("refusal", _text(delta.refusal), self._refuse))
         calls = [self._call(call, number) for number, call in enumerate(delta.tool_calls or ())]
         return [one for one in said if one.words != _EMPTY] + calls
+
+    def _weigh(self, tokens: list[Token]) -> None:
+        self._has_weighed = self._has_weighed or bool(tokens)
+        self._builder.weigh(tokens)
 
     def _talk(self, words: bytes) -> list[Event]:
         pieces = self._splitter.feed(words) if words != _EMPTY else []
@@ -277,6 +288,8 @@ class ChatAnswer:
             self._notes.append(Note(Kind.BROKEN, "finish_reason", f"{self._finish or 'none'} taken for stop"))
         cut = outcome in ("max_output_tokens", "content_filter")
         events = [*rest, *self._calls.finish(cut=cut)]
+        if self._manner.logprobs and not self._has_weighed and not self._calls.has_begun:
+            self._notes.append(Note(Kind.DROPPED, "include", "the model server told no logprobs"))
         if not cut or (outcome == "max_output_tokens" and self._manner.length_cut == "completed"):
             return [*events, *self._builder.complete(self._usage, now=self._manner.now())]
         return [*events, *self._builder.incomplete(outcome or "", self._usage)]

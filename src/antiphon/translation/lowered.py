@@ -198,6 +198,7 @@ _FORMS: dict[type[item_views.Item], Callable[[Any, Document, str, Registry], Low
     item_views.ToolSearchCall: _only_one,
     item_views.ToolSearchOutput: _search_output,
     item_views.LocalShellCall: _only_one,
+    item_views.PatchCall: _only_one,
     item_views.AgentMessage: _from_agent,
     item_views.HostedCall: _hosted,
     item_views.Compaction: _compacted,

@@ -19,3 +19,5 @@ class Translated:
     edited: bool = True
     choice: Choice | None = None
     """Which tools the client wants called."""
+    logprobs: bool = False
+    """Whether the client wants to know how sure a chat model was."""
