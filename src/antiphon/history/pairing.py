@@ -8,6 +8,7 @@ one id. So what an item becomes never depends on what comes later, as long as a 
 Not here: what a message or tool output looks like upstream (`translation`).
 """
 
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
@@ -54,6 +55,9 @@ class Pairing:
     images_in_outputs: bool
     notes: list[Note] = field(default_factory=list[Note])
     _open: list[_Open] = field(default_factory=list[_Open])
+    _unanswered: dict[str, deque[_Open]] = field(default_factory=dict[str, deque[_Open]])
+    """The open calls of an id that have no output yet."""
+    _answered: int = 0
     _waiting: list[Lowered] = field(default_factory=list[Lowered])
     _closed: set[str] = field(default_factory=set[str])
     _sent: dict[str, int] = field(default_factory=dict[str, int])
@@ -64,7 +68,7 @@ class Pairing:
         if item.type == "function_call_output":
             return self._answer(item)
         if item.is_models:
-            before = self._flush() if self._waiting or any(one.output for one in self._open) else []
+            before = self._flush() if self._waiting or self._answered else []
             return [*before, self._call(item) if item.type == "function_call" else item]
         if self._open:
             self._waiting.append(item)
@@ -77,7 +81,9 @@ class Pairing:
 
     def _call(self, item: Lowered) -> Lowered:
         sent_id = self._free_id(item.call_id or UNNAMED)
-        self._open.append(_Open(item, sent_id))
+        one = _Open(item, sent_id)
+        self._open.append(one)
+        self._unanswered.setdefault(item.call_id or "", deque()).append(one)
         if sent_id == item.call_id:
             return item
         self.notes.append(Note(Kind.REPAIRED, item.where, "a call_id used twice" if item.call_id else "a call without an id"))
@@ -93,11 +99,13 @@ class Pairing:
         return found
 
     def _answer(self, item: Lowered) -> list[Lowered]:
-        for one in self._open:
-            if _answers(item, one):
-                one.output = item if one.sent_id == item.call_id else _with_call_id(item, one.sent_id)
-                return self._flush() if all(other.output for other in self._open) else []
-        if not item.call_id or item.call_id in self._closed or any(one.call.call_id == item.call_id for one in self._open):
+        calls = self._unanswered.get(item.call_id or "")
+        if calls and not _stands_alone(item):
+            one = calls.popleft()
+            one.output = item if one.sent_id == item.call_id else _with_call_id(item, one.sent_id)
+            self._answered += 1
+            return self._flush() if self._answered == len(self._open) else []
+        if not item.call_id or item.call_id in self._closed or item.call_id in self._unanswered:
             return self._late(item)
         self.notes.append(Note(Kind.DROPPED, item.where, "an output without its call"))
         return []
@@ -124,7 +132,7 @@ class Pairing:
         if images:
             out.append(_images_message(images, out[-1].where))
         out += self._waiting
-        self._open, self._waiting = [], []
+        self._open, self._waiting, self._unanswered, self._answered = [], [], {}, 0
         return out
 
     def _aborted(self, one: _Open) -> Lowered:
@@ -133,10 +141,9 @@ class Pairing:
         return Lowered("function_call_output", document, one.call.where, call_id=one.sent_id)
 
 
-def _answers(output: Lowered, one: _Open) -> bool:
-    """Whether it is this call's output. Without an id it is the next call's that has none either, unless it has a name and stands for itself."""
-    same = (output.call_id or "") == (one.call.call_id or "")
-    return same and one.output is None and (bool(output.call_id) or "name" not in output.document)
+def _stands_alone(output: Lowered) -> bool:
+    """Whether it answers no call: it has a name in place of an id. Without either it is the next call's that has no id."""
+    return not output.call_id and "name" in output.document
 
 
 def paired(items: Iterable[Lowered], pairing: Pairing) -> Iterator[Lowered]:
