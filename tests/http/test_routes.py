@@ -244,6 +244,24 @@ async def test_no_page_of_another_site_is_served(each: Wired, site: str, status:
     assert (await get(each.url, "/health", headers={"sec-fetch-site": site})).status == status
 
 
+REFERRERS = {
+    "https://example.org/page": 403,
+    "http://{host}.evil.example/": 403,
+    "http://127.0.0.1": 403,
+    "": 403,
+    "http://{host}/page?x=1": 200,
+    "http://{host}": 200,
+}
+
+
+@pytest.mark.requirement("security.origin")
+@pytest.mark.parametrize(("referrer", "status"), REFERRERS.items(), ids=REFERRERS)
+async def test_no_page_that_names_itself_is_served(each: Wired, referrer: str, status: int) -> None:
+    """Older browsers send a form without an Origin."""
+    host = each.url.removeprefix("http://")
+    assert (await get(each.url, "/health", headers={"referer": referrer.format(host=host)})).status == status
+
+
 @pytest.mark.requirement("security.origin")
 async def test_a_refused_request_reaches_no_upstream(each: Wired) -> None:
     each.upstream.answers(streaming(named(*responses_events())))

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 
 import uvicorn
 
+from antiphon.cli.bounded_head import BoundedHead
 from antiphon.http.app import app
 from antiphon.http.gateway import Gateway
 
@@ -27,7 +28,7 @@ class HttpServer(uvicorn.Server):
         self.listening = asyncio.Event()
         super().__init__(
             uvicorn.Config(
-                app(gateway), ws="none", lifespan="on", http="httptools", access_log=False, log_level="error", proxy_headers=False,
+                app(gateway), ws="none", lifespan="on", http=BoundedHead, access_log=False, log_level="error", proxy_headers=False,
                 server_header=False, timeout_keep_alive=75, timeout_graceful_shutdown=GRACE_SECONDS,
             )
         )  # fmt: skip

@@ -1,7 +1,7 @@
 """Who may speak to the gateway at all: no web page may, and nothing that reached it by a name that is not its own.
 
 A page in the user's browser can send requests to loopback, and by a name that it points there itself it could read the answers too. So a request
-with an `Origin` or from another site is refused, and so is a `Host` that is not loopback or the address listened on.
+with an `Origin` or `Referer` or from another site is refused, and so is a `Host` that is not loopback or the address listened on.
 """
 
 from functools import lru_cache
@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from antiphon.http import problems
 from antiphon.protocol.errors import Forbidden
 
+_TELLTALE = frozenset({b"origin", b"referer", b"sec-fetch-site"})
 _FOREIGN_SITES = frozenset({"cross-site", "same-site"})
 
 
@@ -30,14 +31,17 @@ class Guard:
             await problems.answer(refusal.failure, {"connection": "close"})(scope, receive, send)
 
     def _refusal(self, scope: Scope) -> Forbidden | None:
-        headers = {name: value.decode("latin-1") for name, value in scope["headers"] if name in (b"origin", b"sec-fetch-site")}
+        headers = {name: value.decode("latin-1") for name, value in scope["headers"] if name in _TELLTALE}
         host, *others = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"] or [""]
         if others or not self._is_own(_name_of(host)):
             return Forbidden(f"Host '{host[:100]}' is not this gateway's: use 127.0.0.1 or localhost.")
         origin = headers.get(b"origin")
         if origin is not None and origin.partition("://")[2] != host:
             return Forbidden("Requests from web pages are refused (Origin).")
-        if headers.get(b"sec-fetch-site") in _FOREIGN_SITES:
+        referrer = headers.get(b"referer")
+        if referrer is not None and referrer.partition("://")[2].partition("/")[0] != host:
+            return Forbidden("Requests from web pages are refused (Referer).")
+        if headers.get(b"sec-fetch-site", "").lower() in _FOREIGN_SITES:
             return Forbidden("Requests from web pages are refused (Sec-Fetch-Site).")
         return None
 
