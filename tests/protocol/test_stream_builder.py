@@ -1,7 +1,7 @@
 """Whatever a model says, in whatever order: the stream that is built keeps to the grammar and holds all that was said."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
@@ -11,7 +11,7 @@ from msgspec import Raw
 
 from antiphon.protocol import stream_builder, stream_rules
 from antiphon.protocol.document import Document
-from antiphon.protocol.event_views import Event
+from antiphon.protocol.event_views import Event, Spoken
 from antiphon.protocol.failures import Failure
 from antiphon.protocol.round_reader import RoundReader
 from antiphon.protocol.stream_builder import REASONING, REFUSAL, SUMMARY, TEXT, StreamBuilder
@@ -34,8 +34,12 @@ def plain(event: Event) -> dict[str, Any]:
     return json.loads(bytes(event))
 
 
-def events(*made: list[Event]) -> list[dict[str, Any]]:
-    return [plain(event) for some in made for event in some]
+def singly(made: Iterable[Event | Spoken]) -> list[Event]:
+    return [event for one in made for event in ([one] if isinstance(one, Event) else one.events())]
+
+
+def events(*made: Iterable[Event | Spoken]) -> list[dict[str, Any]]:
+    return [plain(event) for some in made for event in singly(some)]
 
 
 # Transcripts.
@@ -77,6 +81,16 @@ def test_a_call() -> None:
         {"type": "response.function_call_arguments.done", "item_id": "fc_1_0", "output_index": 0, "name": "run", "arguments": '{"a":1}'},
         {"type": "response.output_item.done", "output_index": 0, "item": {**call, "status": "completed", "arguments": '{"a":1}'}},
     ]
+
+
+@pytest.mark.requirement("stream.order")
+def test_pieces_at_once_are_pieces_one_by_one() -> None:
+    at_once, one_by_one = builder(), builder()
+    pieces = [b'"Hi"', b'" you"', b'"!"']
+    spoken = [*at_once.speak(TEXT, *pieces), *at_once.speak(TEXT, *pieces)]
+    assert [made.count for made in spoken if isinstance(made, Spoken)] == [3, 3]
+    singles = [one_by_one.speak(TEXT, piece) for piece in pieces * 2]
+    assert events(spoken, at_once.close()) == events(*singles, one_by_one.close())
 
 
 @pytest.mark.parametrize(
@@ -189,7 +203,7 @@ def spoken(build: StreamBuilder, kind: str, text: str) -> list[Event]:
         case "close":
             return build.close()
         case _:
-            return build.speak(CHANNELS[kind], quoted(text))
+            return singly(build.speak(CHANNELS[kind], quoted(text[:1]), quoted(text[1:])))
 
 
 @pytest.mark.requirement("stream.order", "stream.items-do-not-interleave", "stream.round-reader")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from antiphon.protocol.event_views import Event
+from antiphon.protocol.event_views import Event, Spoken
 from antiphon.stages.numbering import Numbering
 from tests.stages.wire import arrived, event, frame
 
@@ -53,6 +53,13 @@ def test_whatever_the_upstream_did(numbered: list[int | None], runs: bool) -> No
     assert [json.loads(block.split(b"data: ", 1)[1])["delta"] for block in wire.split(b"\n\n")[:-1]] == [
         str(at) for at in range(len(numbered))
     ]
+
+
+def test_a_row_of_our_own_is_its_events_numbered() -> None:
+    row = Spoken(DELTA, (b'{"type":"%b","delta":' % DELTA.encode(), b"}"), [b'"a"', b'"b"', b'"\\"sequence_number\\":9"'])
+    wire = Numbering().wire([event("a"), row, event("b")])
+    assert numbers(wire) == [0, 1, 2, 3, 4]
+    assert wire == Numbering().wire([event("a"), *row.events(), event("b")])
 
 
 def test_from_an_added_event_on_all_are_renumbered() -> None:

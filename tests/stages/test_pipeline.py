@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from antiphon.protocol.event_views import Event, Run
+from antiphon.protocol.event_views import Event, Run, Spoken, Streamed
 from antiphon.stages.pipeline import Pipeline
 from tests.stages.wire import arrived, event, frame
 
@@ -32,7 +32,7 @@ class Once(Spelled):
         return [event.but(seen=True)]
 
 
-def types(events: Iterable[Event | Run]) -> list[str]:
+def types(events: Iterable[Streamed]) -> list[str]:
     return [each.type for each in events]
 
 
@@ -76,3 +76,13 @@ def test_a_run_stays_whole_from_where_the_stage_has_seen_enough() -> None:
     assert first.get("seen") is True
     assert isinstance(rest, Run)
     assert (rest.count, DATA.endswith(rest.wire()), stage.seen) == (3, True, [DELTA])
+
+
+def test_a_row_of_our_own_is_opened_as_a_run_is() -> None:
+    row = Spoken(DELTA, (b'{"type":"%b","delta":' % DELTA.encode(), b"}"), [b'"0"', b'"1"', b'"2"'])
+    assert Pipeline([Spelled({"a"})]).feed([row]) == [row]
+    first, rest = Pipeline([Once({DELTA})]).feed([row])
+    assert isinstance(first, Event)
+    assert isinstance(rest, Spoken)
+    assert [first.get("seen"), first.get("delta"), *(each.get("delta") for each in rest.events())] == [True, "0", "1", "2"]
+    assert types(Pipeline([Spelled({DELTA}, DELTA)]).feed([row])) == [DELTA] * 3

@@ -7,7 +7,7 @@ from typing import Any
 
 from antiphon.protocol import response
 from antiphon.protocol.document import Document
-from antiphon.protocol.event_views import Event, Run
+from antiphon.protocol.event_views import Event, Streamed
 from antiphon.protocol.round_reader import RoundReader
 from antiphon.protocol.stream_validator import StreamValidator
 from antiphon.translation.chat_answer import ChatAnswer, ChatManner
@@ -50,20 +50,24 @@ def sse(*chunks: Json, done: bool = True) -> bytes:
 
 
 def streamed(answer: ChatAnswer, data: bytes | Iterable[bytes]) -> list[Event]:
-    events = answer.begin()
+    made: list[Streamed] = [*answer.begin()]
     for piece in [data] if isinstance(data, bytes) else data:
-        events += answer.feed(piece)
-    return [*events, *answer.close()]
+        made += answer.feed(piece)
+    return singly([*made, *answer.close()])
 
 
-def complaints(events: Sequence[Event | Run]) -> list[str]:
+def singly(made: Iterable[Streamed]) -> list[Event]:
+    """Rows of deltas as their events."""
+    return [event for one in made for event in ([one] if isinstance(one, Event) else one.events())]
+
+
+def complaints(events: Sequence[Streamed]) -> list[str]:
     """What a strict reader of the grammar says of the stream."""
     validator = StreamValidator()
-    each = [one for event in events for one in (event.events() if isinstance(event, Run) else [event])]
-    return [f"{note.where} {note.why}" for event in each for note in validator.feed(event)]
+    return [f"{note.where} {note.why}" for event in singly(events) for note in validator.feed(event)]
 
 
-def final(events: Sequence[Event | Run]) -> Json:
+def final(events: Sequence[Streamed]) -> Json:
     reader = RoundReader()
     for event in events:
         if isinstance(event, Event):
@@ -72,7 +76,7 @@ def final(events: Sequence[Event | Run]) -> Json:
     return json.loads(bytes(reader.response))
 
 
-def said(events: Sequence[Event | Run]) -> list[str]:
+def said(events: Sequence[Streamed]) -> list[str]:
     """A stream in short lines: the event, and what is new in it."""
     return [_short(json.loads(bytes(event))) for event in events if isinstance(event, Event)]
 

@@ -17,7 +17,7 @@ from antiphon.http.gateway import Gateway
 from antiphon.observe import log
 from antiphon.protocol import failures, notes, request, sse
 from antiphon.protocol.errors import AntiphonError, UpstreamError
-from antiphon.protocol.event_views import Event, Run
+from antiphon.protocol.event_views import Event, Streamed
 from antiphon.protocol.notes import Kind
 from antiphon.protocol.request import RequestView
 from antiphon.stages.numbering import Numbering
@@ -155,7 +155,7 @@ class Exchange:
                 }
             )
 
-    async def write(self, events: Iterable[Event | Run], *, last: bool = False) -> None:
+    async def write(self, events: Iterable[Streamed], *, last: bool = False) -> None:
         """Events, numbered; the `last` ones end the stream."""
         data = self._numbering.wire(events)
         if data or last:
@@ -196,7 +196,7 @@ class Stream:
         self._pipeline = turn.pipeline()
         self._begun = False
 
-    async def send(self, events: Sequence[Event | Run], *, over: bool = True) -> None:
+    async def send(self, events: Sequence[Streamed], *, over: bool = True) -> None:
         """What these events become goes to the client; `over`: whether the upstream has no more, so that an end is the end."""
         if events:
             await self._exchange.write(self._pipeline.feed([*self._begin(), *events]), last=over and self.answer.ended)

@@ -4,6 +4,8 @@ An event that came over the wire remembers its frame's bytes; as long as nobody 
 needs of an event and no more. Above: the stream's builder, validator, stages. Below: `document`, `sse`, `stream_rules`.
 """
 
+import re
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -65,12 +67,55 @@ class Run:
         """Their bytes as they came."""
         return self._run.raw
 
+    def numbered(self, numbers: Sequence[bytes]) -> bytes | None:
+        """Their bytes, where the numbers in them are these; None where they are others."""
+        return self._run.raw if _NUMBER.findall(self._run.raw) == numbers else None
+
+
+class Spoken:
+    """Deltas of one type and place that say one thing after the other, each a spelled JSON string."""
+
+    __slots__ = ("_head", "_pieces", "_tail", "type")
+
+    def __init__(self, type: str, around: tuple[bytes, bytes], pieces: Sequence[bytes]) -> None:
+        self.type = type
+        self._head, self._tail = around
+        self._pieces = pieces
+
+    @property
+    def count(self) -> int:
+        """How many they are."""
+        return len(self._pieces)
+
+    def split(self) -> "tuple[Event, Spoken | None]":
+        """The first of them, and the others."""
+        others = self._pieces[1:]
+        return self._event(self._pieces[0]), Spoken(self.type, (self._head, self._tail), others) if others else None
+
+    def events(self) -> list[Event]:
+        """Each of them."""
+        return [self._event(piece) for piece in self._pieces]
+
+    def numbered(self, numbers: Sequence[bytes]) -> bytes:
+        """Their bytes, with these numbers."""
+        head = b"event: %b\ndata: %b" % (self.type.encode(), self._head)
+        tail = self._tail[:-1] + b',"sequence_number":'
+        return b"".join([b"%b%b%b%b}\n\n" % (head, piece, tail, number) for piece, number in zip(self._pieces, numbers, strict=True)])
+
+    def _event(self, piece: bytes) -> Event:
+        return Event(self.type, self._head + piece + self._tail)
+
+
+Streamed = Event | Run | Spoken
+"""What a stream is made of: events, and rows of deltas that need not be looked at one by one."""
+
 
 class _Head(msgspec.Struct):
     type: str = ""
 
 
 _HEAD = json.reader(_Head)
+_NUMBER = re.compile(rb'"sequence_number":(\d+)[,}]')
 _DELTAS = {name.encode(): (name, b'{"type":"%b"' % name.encode()) for name in stream_rules.DELTAS}
 
 RUN_TYPES = {b'event: %b\ndata: {"type":"%b"' % (name.encode(), name.encode()): name for name in sorted(stream_rules.DELTAS)}

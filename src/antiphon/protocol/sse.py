@@ -62,6 +62,11 @@ class Decoder:
         return self._split_any(chunk)
 
     @property
+    def is_between(self) -> bool:
+        """Whether the next byte begins an event."""
+        return self._begun and not self._held and not self._ended_in_cr
+
+    @property
     def rest(self) -> bytes:
         """The bytes of an event that has not ended."""
         return b"".join(self._held)

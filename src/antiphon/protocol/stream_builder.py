@@ -7,14 +7,14 @@ finished and is in no output.
 Not here: how an upstream spells its chunks (`translation`), sequence numbers (`stages.numbering`), the response's id and time (arguments).
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from msgspec import Raw
 
 from antiphon.protocol import item_ids, json, stream_rules
 from antiphon.protocol.document import Document
-from antiphon.protocol.event_views import Event
+from antiphon.protocol.event_views import Event, Spoken
 from antiphon.protocol.failures import Failure, stream_code
 from antiphon.protocol.notes import Note
 
@@ -84,24 +84,24 @@ class StreamBuilder:
         """`created` and `in_progress`."""
         return [Event.made(name, {"response": self._response}) for name in (stream_rules.CREATED, stream_rules.IN_PROGRESS)]
 
-    def speak(self, channel: _Channel, piece: Raw | bytes) -> list[Event]:
-        """A piece of text or reasoning: a spelled JSON string."""
+    def speak(self, channel: _Channel, *pieces: Raw | bytes) -> Sequence[Event | Spoken]:
+        """Pieces of text or reasoning: spelled JSON strings."""
         speech = self._open
         if isinstance(speech, _Speech) and speech.channel is channel:
-            return [self._say(speech, bytes(piece))]
+            return self._say(speech, pieces)
         closing = self.close()
         self._open = speech = _Speech(channel, id=item_ids.made(channel.prefix, self._id, self._begun), index=self._next_index())
-        return [*closing, *speech.opening(), self._say(speech, bytes(piece))]
+        return [*closing, *speech.opening(), *self._say(speech, pieces)]
 
     def weigh(self, tokens: Iterable[Token]) -> None:
         """How sure the model was of the text that it says next."""
         self._tokens += tokens
 
-    def _say(self, speech: "_Speech", piece: bytes) -> Event:
+    def _say(self, speech: "_Speech", pieces: Sequence[Raw | bytes]) -> Sequence[Event | Spoken]:
         if not self._tokens or speech.channel is not TEXT:
-            return speech.say(piece)
+            return [speech.say(pieces)]
         tokens, self._tokens = self._tokens, []
-        return speech.say_weighed(piece, tokens)
+        return [speech.say_weighed(bytes(pieces[0]), tokens), *(speech.say(pieces[1:]) for _ in pieces[1:2])]
 
     def call(self, name: str, call_id: str) -> list[Event]:
         """A function call begins, by its upstream name."""
@@ -162,18 +162,22 @@ class _Speech:
         self._pieces: list[bytes] = []
         self._tokens: list[Token] = []
         place = f'"item_id":"{id}","output_index":{index},"{channel.index}":0'
-        self._head = f'{{"type":"{channel.delta}",{place},"delta":'.encode()
-        self._tail = b',"logprobs":[]}' if channel is TEXT else b"}"
+        head = f'{{"type":"{channel.delta}",{place},"delta":'.encode()
+        self._around = head, b',"logprobs":[]}' if channel is TEXT else b"}"
 
-    def say(self, piece: bytes) -> Event:
-        self._pieces.append(piece)
-        return Event(self.channel.delta, self._head + piece + self._tail)
+    def say(self, pieces: Sequence[Raw | bytes]) -> Event | Spoken:
+        spelled = [bytes(piece) for piece in pieces]
+        self._pieces += spelled
+        head, tail = self._around
+        return (
+            Spoken(self.channel.delta, self._around, spelled) if len(spelled) > 1 else Event(self.channel.delta, head + spelled[0] + tail)
+        )
 
     def say_weighed(self, piece: bytes, tokens: list[Token]) -> Event:
         self._pieces.append(piece)
         self._tokens += tokens
         told = json.encode([_brief(token) for token in tokens])
-        return Event(self.channel.delta, self._head + piece + b',"logprobs":' + told + b"}")
+        return Event(self.channel.delta, self._around[0] + piece + b',"logprobs":' + told + b"}")
 
     def opening(self) -> list[Event]:
         channel = self.channel

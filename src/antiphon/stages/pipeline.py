@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence, Set
 from typing import Protocol
 
-from antiphon.protocol.event_views import Event, Run
+from antiphon.protocol.event_views import Event, Run, Spoken, Streamed
 
 
 class Stage(Protocol):
@@ -25,23 +25,23 @@ class Pipeline:
     def __init__(self, stages: Sequence[Stage]) -> None:
         self._stages = stages
 
-    def feed(self, events: Sequence[Event | Run]) -> Sequence[Event | Run]:
+    def feed(self, events: Sequence[Streamed]) -> Sequence[Streamed]:
         """What goes on to the client."""
         if not self._stages:
             return events
-        out: list[Event | Run] = []
+        out: list[Streamed] = []
         for event in events:
             if not any(event.type in stage.types for stage in self._stages):
                 out.append(event)
-            elif isinstance(event, Run):
-                out += self._open(event)
-            else:
+            elif isinstance(event, Event):
                 out += _through(event, self._stages)
+            else:
+                out += self._open(event)
         return out
 
-    def _open(self, run: Run) -> Iterable[Event | Run]:
+    def _open(self, run: Run | Spoken) -> Iterable[Streamed]:
         """A run event by event, for as long as a stage wants its kind."""
-        rest: Run | None = run
+        rest: Run | Spoken | None = run
         while rest is not None:
             first, rest = rest.split()
             yield from _through(first, self._stages)

@@ -7,11 +7,10 @@ without saying that it is finished is a failure.
 Not here: how events are spelled (`protocol.stream_builder`), the client's own tool names (`stages.restore`).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
-from math import isfinite
 from typing import Any, NamedTuple
 
 import msgspec
@@ -19,11 +18,11 @@ from msgspec import Raw
 
 from antiphon.protocol import failures, json, sse
 from antiphon.protocol.document import Document
-from antiphon.protocol.event_views import Event
+from antiphon.protocol.event_views import Event, Spoken
 from antiphon.protocol.failures import Failure, Row
 from antiphon.protocol.notes import Kind, Note
 from antiphon.protocol.stream_builder import REASONING, REFUSAL, SUMMARY, TEXT, NewId, StreamBuilder, Token
-from antiphon.translation import logprobs
+from antiphon.translation import chat_usage, logprobs
 from antiphon.translation.alike import Alike, Say, alike
 from antiphon.translation.chat_calls import CallPiece, CallQueue
 from antiphon.translation.thinking import ThinkSplitter
@@ -63,13 +62,6 @@ FINISH: dict[str, str] = {
 """`finish_reason`, in any case → how the response ends. A reason that is not here ends it well and is noted."""
 CALLED = frozenset({"tool_calls", "function_call", "tool_use"})
 """The reasons that speak of a call."""
-
-USAGE_PLACES: dict[str, tuple[tuple[str, ...], ...]] = {
-    "cached_tokens": (("prompt_tokens_details", "cached_tokens"), ("prompt_cache_hit_tokens",), ("cached_tokens",)),
-    "cache_write_tokens": (("prompt_tokens_details", "cache_write_tokens"), ("cache_creation_input_tokens",)),
-    "reasoning_tokens": (("completion_tokens_details", "reasoning_tokens"), ("reasoning_tokens",)),
-}
-"""Where servers tell the details of their usage, most common first."""
 
 
 class _Function(msgspec.Struct):
@@ -169,29 +161,44 @@ class ChatAnswer:
         """An event that says nothing but that the response goes on."""
         return self._builder.begin()[-1]
 
-    def feed(self, chunk: bytes) -> list[Event]:
+    def feed(self, chunk: bytes) -> Sequence[Event | Spoken]:
         """The events that these bytes make."""
-        events: list[Event] = []
-        for frame in self._decoder.feed(chunk):
-            if self.ended or isinstance(frame, sse.Run):
-                break
-            words = self._alike.words(frame.data) if self._alike is not None else None
-            if self._alike is not None and words is not None:
-                events += self._alike.say(words)
-            elif data := frame.data.strip():
-                events += self._end() if data == sse.DONE else self._take(data)
+        events: list[Event | Spoken] = []
+        at = 0
+        while at < len(chunk) and not self.ended:
+            made, at = self._next(chunk, at)
+            events += made
         return events
 
-    def whole(self, body: bytes) -> list[Event]:
+    def _next(self, chunk: bytes, at: int) -> tuple[Sequence[Event | Spoken], int]:
+        """What the next event makes, or the next few where they are alike, and where they end."""
+        if self._alike is not None and self._decoder.is_between:
+            words, end = self._alike.row(chunk, at)
+            if words:
+                return self._alike.say([one for one in words if one != _EMPTY]), end
+        end = chunk.find(b"\n\n", at) + 2
+        end = end if end > 1 else len(chunk)
+        return self._read(self._decoder.feed(chunk[at:end])), end
+
+    def _read(self, frames: Iterable[sse.Frame | sse.Run]) -> Sequence[Event | Spoken]:
+        events: list[Event | Spoken] = []
+        for frame in frames:
+            if self.ended or isinstance(frame, sse.Run):
+                break
+            if data := frame.data.strip():
+                events += self._end() if data == sse.DONE else self._take(data, frame.raw)
+        return events
+
+    def whole(self, body: bytes) -> Sequence[Event | Spoken]:
         """All events of an answer that was not streamed, after `begin`; some servers stream it all the same."""
         if sse.is_stream(body):
             return [*self.feed(body), *self.close()]
-        events = self._take(body)
+        events = self._take(body, body)
         if not self.ended and self._finish is None and not self._calls.has_begun and not events:
             return self.fail(failures.ended_early("the model server's answer holds no choice"))
         return events if self.ended else [*events, *self._end()]
 
-    def close(self) -> list[Event]:
+    def close(self) -> Sequence[Event | Spoken]:
         """The upstream has no more: a failure, unless it had finished."""
         if self.ended:
             return []
@@ -208,7 +215,8 @@ class ChatAnswer:
         self.ended, self.failure = True, failure
         return self._builder.fail(failure)
 
-    def _take(self, data: bytes) -> list[Event]:
+    def _take(self, data: bytes, raw: bytes) -> Sequence[Event | Spoken]:
+        """What one chunk makes; `raw`: its event's bytes."""
         try:
             chunk = json.view(json.mend(data), self._reader)
         except ValueError as bad:
@@ -218,17 +226,17 @@ class ChatAnswer:
             return self.fail(failures.in_stream(json.value(chunk.error), rows=self._manner.rows))
         counted = _counted(chunk)
         if counted is not None:
-            self._usage = usage(counted) or self._usage
+            self._usage = chat_usage.told(counted) or self._usage
         if chunk.choices is None:
             return self._without_choices(chunk)
         first = next((choice for choice in chunk.choices if not choice.index), None)  # nobody asks for a second one
         said = [] if first is None else self._choice(first)
-        events = [event for one in said for event in one.say(one.words)]
-        if len(said) == 1 and self._finish is None and counted is None:
-            self._alike = alike(data, said[0].field, said[0].words, said[0].say)
+        events = [event for one in said for event in one.say([one.words])]
+        if len(said) == 1 and self._finish is None and counted is None and not self._has_weighed:
+            self._alike = alike(raw, said[0].field, said[0].words, said[0].say)
         return events
 
-    def _without_choices(self, chunk: _Chunk) -> list[Event]:
+    def _without_choices(self, chunk: _Chunk) -> Sequence[Event | Spoken]:
         """Some servers send an error bare; others send chunks of their own that say nothing."""
         if _is_given(chunk.message) and json.is_text(chunk.message):
             return self.fail(failures.in_stream({"message": json.text(chunk.message)}, rows=self._manner.rows))
@@ -256,30 +264,35 @@ class ChatAnswer:
         self._has_weighed = self._has_weighed or bool(tokens)
         self._builder.weigh(tokens)
 
-    def _talk(self, words: bytes) -> list[Event]:
-        pieces = self._splitter.feed(words) if words != _EMPTY else []
+    def _talk(self, words: Sequence[bytes]) -> Sequence[Event | Spoken]:
+        if self._splitter.is_over:
+            return self._calls.speak(TEXT, *words) if words else []
+        return self._split([piece for one in words for piece in self._splitter.feed(one)])
+
+    def _rest(self) -> Sequence[Event | Spoken]:
+        """What the splitter still holds."""
+        return self._split(self._splitter.flush())
+
+    def _split(self, pieces: Iterable[tuple[bool, bytes]]) -> Sequence[Event | Spoken]:
         return [event for thought, part in pieces for event in self._calls.speak(self._thoughts if thought else TEXT, part)]
 
-    def _rest(self) -> list[Event]:
-        """What the splitter still holds."""
-        return [event for thought, part in self._splitter.flush() for event in self._calls.speak(self._thoughts if thought else TEXT, part)]
+    def _think(self, words: Sequence[bytes]) -> Sequence[Event | Spoken]:
+        return self._calls.speak(self._thoughts, *words) if words else []
 
-    def _think(self, words: bytes) -> list[Event]:
-        return self._calls.speak(self._thoughts, words) if words != _EMPTY else []
-
-    def _refuse(self, words: bytes) -> list[Event]:
-        return self._calls.speak(REFUSAL, words) if words != _EMPTY else []
+    def _refuse(self, words: Sequence[bytes]) -> Sequence[Event | Spoken]:
+        return self._calls.speak(REFUSAL, *words) if words else []
 
     def _call(self, call: _CallDelta, number: int) -> _Said:
         function, index = call.function or _Function(), number if call.index is None else call.index
 
-        def say(arguments: bytes) -> list[Event]:
+        def say(arguments: Sequence[bytes]) -> Sequence[Event | Spoken]:
             id = None if call.id is None else str(call.id)
-            return self._rest() + self._calls.feed(CallPiece(index, id, function.name, arguments))
+            pieces = (CallPiece(index, id, function.name, one) for one in arguments)
+            return [*self._rest(), *(event for piece in pieces for event in self._calls.feed(piece))]
 
         return _Said("arguments", _spelled_arguments(function.arguments), say)
 
-    def _end(self) -> list[Event]:
+    def _end(self) -> Sequence[Event | Spoken]:
         rest, outcome = self._rest(), FINISH.get((self._finish or "").lower())
         if (fault := self._fault(outcome)) is not None:
             return [*rest, *self.fail(failures.ended_early(f"the model server {fault}"))]
@@ -304,36 +317,6 @@ class ChatAnswer:
         if (outcome is None or called) and self._builder.is_empty and not self._calls.has_name:
             return f"ended its answer without {'the call that it speaks of' if called else 'a word'}"
         return None
-
-
-def usage(spelled: Raw) -> Raw | None:
-    """Usage in the Responses API's words, whose clients need every number; None where nothing was counted."""
-    counts = json.an_object(json.value(spelled))
-    if not counts.keys() & {"prompt_tokens", "completion_tokens"}:
-        return None
-    input_tokens, output_tokens = _count(counts, "prompt_tokens"), _count(counts, "completion_tokens")
-    return Document.of(
-        {
-            "input_tokens": input_tokens,
-            "input_tokens_details": {
-                "cached_tokens": _detail(counts, "cached_tokens"),
-                "cache_write_tokens": _detail(counts, "cache_write_tokens"),
-            },
-            "output_tokens": output_tokens,
-            "output_tokens_details": {"reasoning_tokens": _detail(counts, "reasoning_tokens")},
-            "total_tokens": _count(counts, "total_tokens") or input_tokens + output_tokens,
-        }
-    ).raw
-
-
-def _count(told: Any, *path: str) -> int:
-    for name in path:
-        told = json.an_object(told).get(name)
-    return int(told) if isinstance(told, int | float) and isfinite(told) else 0
-
-
-def _detail(counts: dict[str, Any], name: str) -> int:
-    return next((found for path in USAGE_PLACES[name] if (found := _count(counts, *path))), 0)
 
 
 def _counted(chunk: _Chunk) -> Raw | None:

@@ -4,11 +4,12 @@ A Responses client wants one item at a time, so only the first unfinished call s
 arguments are whole and another begins, or when the answer ends; what is not whole when an answer was cut is not delivered.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from antiphon.protocol import json
-from antiphon.protocol.event_views import Event
+from antiphon.protocol.event_views import Event, Spoken
 from antiphon.protocol.notes import Kind, Note
 from antiphon.protocol.stream_builder import NewId, StreamBuilder
 
@@ -86,18 +87,18 @@ class CallQueue:
             call.pieces.append(piece.arguments)
         return [*events, *self._stream_first()]
 
-    def speak(self, channel: Any, piece: bytes) -> list[Event]:
+    def speak(self, channel: Any, *pieces: bytes) -> Sequence[Event | Spoken]:
         """Text beside calls: behind them, where they are not whole yet."""
         if not self._pending:
-            return self._builder.speak(channel, piece)
+            return self._builder.speak(channel, *pieces)
         if len(self._pending) == 1 and self._pending[0].is_whole():
-            return [*self._close_first(), *self._builder.speak(channel, piece)]
-        self._later.append((channel, piece))
+            return [*self._close_first(), *self._builder.speak(channel, *pieces)]
+        self._later += ((channel, piece) for piece in pieces)
         return []
 
-    def finish(self, *, cut: bool) -> list[Event]:
+    def finish(self, *, cut: bool) -> Sequence[Event | Spoken]:
         """The answer has ended: every call that may be delivered is."""
-        events: list[Event] = []
+        events: list[Event | Spoken] = []
         while self._pending:
             if cut and not self._pending[0].is_whole():
                 events += self._drop_first("a call cut in its arguments")

@@ -32,6 +32,11 @@ class ThinkSplitter:
         self._fresh = True
         self._held = ""
 
+    @property
+    def is_over(self) -> bool:
+        """Whether all that comes is text."""
+        return self._state is _State.TALKING
+
     def feed(self, piece: bytes) -> list[tuple[bool, bytes]]:
         """What this piece is, as far as it can be said yet."""
         if self._state is _State.TALKING:
