@@ -19,6 +19,8 @@ OTHER: dict[str, tuple[Any, Any, Any]] = {
     "dialect": ("vllm", "openai", "chat"),
     "upstream_key_env": ("FILE", "VARIABLE", "FLAG"),
     "store": ("file", "variable", "flag"),
+    "keep_days": (1, 2, 3),
+    "keep_stream_hours": (1, 2, 3),
     "gguf": ("file.gguf", "variable.gguf", "flag.gguf"),
     "strict": (True, False, True),
     "length_cut": ("completed", "incomplete", "completed"),

@@ -41,7 +41,14 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("api", str, "auto", "The API to speak with it.", APIS),
     Setting("dialect", str, "", "What kind of server it is; empty: find out.", ("", *DIALECTS)),
     Setting("upstream_key_env", str, "", "The environment variable that holds the upstream's key."),
-    Setting("store", str, "none", "Where to keep state; a later version will, this one keeps none."),
+    Setting(
+        "store",
+        str,
+        "sqlite",
+        "Where to keep state: `sqlite` (a file in the data folder), a path that ends in .db, `postgresql://…`, `memory`, `none`.",
+    ),
+    Setting("keep_days", int, 30, "How long responses are kept that nobody continues; 0: for ever.", flag=False),
+    Setting("keep_stream_hours", int, 24, "How long the events of a background response are kept.", flag=False, least=1),
     Setting("gguf", str, "", "Another model file for the embedded model server."),
     Setting("strict", bool, False, "Refuse a request that would lose something, instead of telling what was lost."),
     Setting("length_cut", str, "incomplete", "How an answer ends that the token limit cut.", ("incomplete", "completed")),
@@ -140,6 +147,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     aliases: dict[str, str]
     failures: tuple[Row, ...]
     store: str
+    keep_days: int
+    keep_stream_hours: int
     gguf: str
     strict: bool
     length_cut: str

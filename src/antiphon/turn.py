@@ -4,13 +4,13 @@ Pure: it puts translations, stages and machines together as the upstream's diale
 Below: everything pure.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from msgspec import Raw
 
-from antiphon.protocol import failures, notes, response, sse
+from antiphon.protocol import failures, json, notes, response, sse
 from antiphon.protocol.document import Document
 from antiphon.protocol.errors import InvalidRequest, UpstreamError
 from antiphon.protocol.event_views import Event
@@ -56,16 +56,24 @@ class Target:
 
 
 class Turn:
-    """A request, translated. Raises InvalidRequest where it cannot be, or where `strict` and something would be lost."""
+    """A request, translated. Raises InvalidRequest where it cannot be, or where `strict` and something would be lost.
 
-    def __init__(self, document: Document, view: RequestView, target: Target, manner: Manner) -> None:
+    `shown` are members that its response object has from us: its id and what it says of state, where we keep that.
+    """
+
+    def __init__(
+        self, document: Document, view: RequestView, target: Target, manner: Manner, *, shown: Mapping[str, Any] | None = None
+    ) -> None:
         self._document, self._target, self._manner = document, target, manner
+        self._shown = shown or {}
         self._translated = _translate(document, view, target)
         aliased = view.model != target.model
         self.path = self._translated.path
         self.body = bytes(self._translated.body.but(model=target.model) if aliased else self._translated.body)
         self.notes: list[Note] = self._translated.notes
-        self._echo = _changed_settings(document, self._translated, aliased=aliased)
+        self._echo = _changed_settings(document, self._translated, aliased=aliased) | {
+            name: Raw(json.encode(value)) for name, value in self._shown.items()
+        }
         self._begun: Document | None = None
         self._refuse_losses()
 
@@ -82,7 +90,8 @@ class Turn:
     def begun(self) -> Document:
         """The response object at its beginning, always the same one."""
         if self._begun is None:
-            self._begun = response.begun(self._document, id=self._manner.new_id("resp"), now=self._manner.now())
+            id = self._shown.get("id") or self._manner.new_id("resp")
+            self._begun = response.begun(self._document, id=id, now=self._manner.now()).but(**self._shown)
         return self._begun
 
     def answer(self) -> Answer:

@@ -101,7 +101,7 @@ async def test_it_says_where_it_listens_and_a_signal_ends_it(tmp_path: Path, num
         status, seconds = await running.end(number)
     assert status in (0, -number)
     assert seconds < ENDS_WITHIN
-    assert "state is not kept" in running.said
+    assert f"state is kept in {tmp_path / 'home' / 'state.db'}" in running.said
     assert "Traceback" not in running.log.read_text()
 
 

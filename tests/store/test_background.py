@@ -79,12 +79,15 @@ async def test_a_clock_that_went_back_leaves_nothing_behind_for_ever(state: Stat
 @pytest.mark.requirement("state.background")
 async def test_it_can_be_ended_by_whoever_cancels_it_but_only_once(state: State) -> None:
     made = await begun(state)
-    assert await state.end(made.id, Events(2, 1, b"cancelled\n\n"), ended(made, "cancelled"), None)
+    assert not await state.cancel("key_2", made.id, ended(made, "cancelled"), lambda _: b"no")
+    assert await state.cancel(OWNER, made.id, ended(made, "cancelled"), lambda number: b"cancelled %d\n\n" % number)
+    assert (await state.events(OWNER, made.id, 1))[0] == Events(2, 1, b"cancelled 2\n\n")
+    assert not await state.cancel(OWNER, made.id, ended(made, "cancelled"), lambda _: b"twice")
     assert not await state.end(made.id, Events(2, 1, b"x\n\n"), ended(made), ME)
     assert not await state.go_on(made.id, Events(3, 1, b"x\n\n"), ME)
     found = await state.response(OWNER, made.id)
     assert found is not None
-    assert found.status == "cancelled"
+    assert found.status == await state.status(OWNER, made.id) == "cancelled"
 
 
 async def test_deleted_while_it_runs_it_is_gone(state: State) -> None:

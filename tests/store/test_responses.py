@@ -136,8 +136,8 @@ async def test_items_are_found_by_their_ids_which_need_not_be_unique(state: Stat
     first = await kept(state, "a", output=[same[0]])
     second = await kept(state, "b", first, output=[same[1]])
     await kept(state, "c", owner="key_2", output=[said("assistant", "foreign", id="msg_1")])
-    made = f"msg_{second.removeprefix('resp_')}0000"
-    found = await state.named(OWNER, ["msg_1", made, "msg_9", f"{made[:-4]}0009"])
+    made = f"msg_{second.removeprefix('resp_')}_in0"
+    found = await state.named(OWNER, ["msg_1", made, "msg_9", f"{made[:-1]}9"])
     assert found == {"msg_1": same[1], made: said("user", "b")}
     assert await state.named("key_2", [made]) == {}
 

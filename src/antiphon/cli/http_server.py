@@ -14,6 +14,7 @@ import uvicorn
 
 from antiphon.cli.bounded_head import BoundedHead
 from antiphon.http.app import app
+from antiphon.http.background import Background
 from antiphon.http.gateway import Gateway
 
 GRACE_SECONDS = 1
@@ -25,10 +26,11 @@ class HttpServer(uvicorn.Server):
 
     def __init__(self, gateway: Gateway) -> None:
         self._pool = gateway.pool
+        self._background = None if gateway.store is None else Background(gateway, gateway.store)
         self.listening = asyncio.Event()
         super().__init__(
             uvicorn.Config(
-                app(gateway), ws="none", lifespan="on", http=BoundedHead, access_log=False, log_level="error", proxy_headers=False,
+                app(gateway, self._background), ws="none", lifespan="on", http=BoundedHead, access_log=False, log_level="error", proxy_headers=False,
                 server_header=False, timeout_keep_alive=75, timeout_graceful_shutdown=GRACE_SECONDS,
             )
         )  # fmt: skip
@@ -39,7 +41,9 @@ class HttpServer(uvicorn.Server):
         self.listening.set()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """With the upstreams' connections all answers end, each with a failure that its client can act on."""
+        """With the upstreams' connections all answers end, each with a failure that its client can act on; background ones wait for the next start."""
+        if self._background is not None:
+            await self._background.stop()
         await self._pool.close()
         await super().shutdown(sockets)
 

@@ -39,13 +39,16 @@ def _flags(command: Callable[..., None]) -> Callable[..., None]:
 @click.option("--config", "file", default="", help="A configuration file to read instead of the usual one.")
 def serve(file: str, **flags: Any) -> None:
     """Run the gateway. With no upstream it looks for model servers on this machine, else it starts the embedded model."""
+    from antiphon.store import state
+    from antiphon.store.state import BadStore
     from antiphon.upstream import access
 
     try:
         settings = config.load(flags, file=file)
         for name, upstream in settings.upstreams.items():
             access.of(name, upstream, os.environ)
-    except BadConfig as bad:
+        state.store(settings.store, config.data_folder())
+    except (BadConfig, BadStore) as bad:
         raise click.UsageError(str(bad)) from None
     if not is_loopback(settings.host):
         raise click.UsageError(f"refusing to listen on {settings.host}: without keys only loopback is safe. Use --host 127.0.0.1.")
@@ -57,7 +60,7 @@ def serve(file: str, **flags: Any) -> None:
             settings = _with_upstream(settings, stack)
         for line in _warnings(settings, os.environ):
             _say(f"antiphon: {line}")
-        _say(f"antiphon: state is not kept yet (store {settings.store}): every request must carry its whole history")
+        _say(f"antiphon: {_state(settings)}")
         with asyncio.Runner(loop_factory=_event_loop) as runner:
             runner.run(_run(settings, listening))
 
@@ -73,6 +76,14 @@ def _warnings(settings: Config, environ: Mapping[str, str]) -> Iterator[str]:
             yield f"INSECURE: any certificate is taken for {name}; whoever is on the way can read keys and answers"
         if upstream.proxy == "none" and proxies.proxy(upstream.url, "environment", environ):
             yield f'{proxies.named(environ)} is set, and not used for {name}: proxy = "environment" uses it'
+
+
+def _state(settings: Config) -> str:
+    """Where state is kept, without a password."""
+    from antiphon.store import state
+
+    place = state.place(settings.store, config.data_folder())
+    return f"state is kept in {place}" if place else "no state is kept: every request must carry its whole history"
 
 
 def _with_upstream(settings: Config, stack: ExitStack) -> Config:
@@ -107,6 +118,7 @@ def server(settings: Config, environ: Mapping[str, str]) -> "HttpServer":
     from antiphon.http.gateway import Gateway
     from antiphon.observe import journal
     from antiphon.observe.journal import Journal
+    from antiphon.store import state
     from antiphon.turn import Manner
     from antiphon.upstream.pool import Pool
 
@@ -119,7 +131,10 @@ def server(settings: Config, environ: Mapping[str, str]) -> "HttpServer":
         retry_after_default=settings.retry_after_default,
     )
     unknown = Journal(journal.path(config.data_folder(environ)), capture=settings.capture)
-    return HttpServer(Gateway(settings, Pool(settings, environ=environ), manner, unknown))
+    kept = state.store(settings.store, config.data_folder(environ))
+    return HttpServer(
+        Gateway(settings, Pool(settings, environ=environ), manner, unknown, kept, f"{socket.gethostname()}:{secrets.token_hex(8)}")
+    )
 
 
 async def _run(settings: Config, listening: socket.socket) -> None:

@@ -13,23 +13,24 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from antiphon import __version__
-from antiphon.http import models, problems, relay
+from antiphon.http import conversations, models, problems, relay, stored
+from antiphon.http.background import Background
 from antiphon.http.endpoint import Endpoint
 from antiphon.http.gateway import Gateway
 from antiphon.http.guard import Guard
 from antiphon.http.relay import Relay
 from antiphon.http.responses_sse import Exchange
+from antiphon.loop.ports import StoreFailed
 from antiphon.protocol.errors import AntiphonError, GatewayError, NotFound
 from antiphon.protocol.failures import Failure
-from antiphon.upstream.pool import Pool
 
 PREFIXES = ("/v1", "")
 """Where the API is: some clients are told the host alone and ask for `/responses`."""
 
 
-def app(gateway: Gateway) -> ASGIApp:
-    """The ASGI app."""
-    answers = {"/responses": Endpoint(gateway, Exchange)}
+def app(gateway: Gateway, background: Background | None = None) -> ASGIApp:
+    """The ASGI app; `background` comes with a store."""
+    answers = {"/responses": Endpoint(gateway, partial(Exchange, background=background))}
     answers |= {path: Endpoint(gateway, partial(Relay, path=path)) for path in relay.PATHS}
     hot = {f"{prefix}{path}": endpoint for prefix in PREFIXES for path, endpoint in answers.items()}
     routes = [
@@ -42,9 +43,15 @@ def app(gateway: Gateway) -> ASGIApp:
     made = Starlette(
         routes=routes,
         lifespan=_lifespan,
-        exception_handlers={AntiphonError: problems.on_error, 404: _not_found, 405: _other_method, Exception: _own_fault},
+        exception_handlers={
+            AntiphonError: problems.on_error,
+            StoreFailed: problems.on_error,
+            404: _not_found,
+            405: _other_method,
+            Exception: _own_fault,
+        },
     )
-    made.state.gateway = gateway
+    made.state.gateway, made.state.background = gateway, background
     return Guard(_straight(hot, made), hosts=frozenset({gateway.config.host}))
 
 
@@ -53,6 +60,18 @@ def _api(prefix: str) -> list[Route]:
     return [
         Route(f"{prefix}/responses", upgrade_refused, methods=["GET"]),
         Route(f"{prefix}/responses/{{id}}/tool_outputs", tool_outputs, methods=["POST"]),
+        Route(f"{prefix}/responses/{{id}}/input_items", stored.input_items),
+        Route(f"{prefix}/responses/{{id}}/cancel", stored.cancel, methods=["POST"]),
+        Route(f"{prefix}/responses/{{id}}", stored.get),
+        Route(f"{prefix}/responses/{{id}}", stored.delete, methods=["DELETE"]),
+        Route(f"{prefix}/conversations", conversations.create, methods=["POST"]),
+        Route(f"{prefix}/conversations/{{id}}", conversations.get),
+        Route(f"{prefix}/conversations/{{id}}", conversations.update, methods=["POST"]),
+        Route(f"{prefix}/conversations/{{id}}", conversations.delete, methods=["DELETE"]),
+        Route(f"{prefix}/conversations/{{id}}/items", conversations.items),
+        Route(f"{prefix}/conversations/{{id}}/items", conversations.add_items, methods=["POST"]),
+        Route(f"{prefix}/conversations/{{id}}/items/{{item}}", conversations.item),
+        Route(f"{prefix}/conversations/{{id}}/items/{{item}}", conversations.delete_item, methods=["DELETE"]),
         Route(f"{prefix}/models", models.models),
         Route(f"{prefix}/models/{{model:path}}", models.model),
     ]
@@ -120,11 +139,19 @@ async def _own_fault(request: Request, error: Exception) -> JSONResponse:
 
 @asynccontextmanager
 async def _lifespan(app: Starlette) -> AsyncGenerator[None]:
-    pool: Pool = app.state.gateway.pool
+    gateway: Gateway = app.state.gateway
+    background: Background | None = app.state.background
     try:
+        if gateway.store is not None:
+            await gateway.store.open()
         async with asyncio.TaskGroup() as group:
-            watching = group.create_task(pool.watch())
+            works = [group.create_task(gateway.pool.watch())]
+            if background is not None:
+                works.append(group.create_task(background.work()))
             yield
-            watching.cancel()
+            for work in works:
+                work.cancel()
     finally:
-        await pool.close()
+        await gateway.pool.close()
+        if gateway.store is not None:
+            await gateway.store.close()

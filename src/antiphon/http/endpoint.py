@@ -5,12 +5,13 @@ When the client is gone, so is the work for it, and with it the request to the m
 
 import asyncio
 from collections.abc import Callable
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
-from antiphon.http import bodies, problems
+from antiphon.http import bodies, caller, problems
+from antiphon.http.caller import Caller
 from antiphon.http.gateway import Gateway
 from antiphon.protocol.errors import AntiphonError
 
@@ -23,10 +24,18 @@ class Exchange(Protocol):
         ...
 
 
+class Asked(NamedTuple):
+    """A request's head, the way to answer it, and who asks."""
+
+    headers: Headers
+    send: Send
+    caller: Caller
+
+
 class Endpoint:
     """An ASGI app that has each request answered by an exchange of its own."""
 
-    def __init__(self, gateway: Gateway, exchange: Callable[[Gateway, Headers, Send], Exchange]) -> None:
+    def __init__(self, gateway: Gateway, exchange: Callable[[Gateway, Asked], Exchange]) -> None:
         self._gateway = gateway
         self._exchange = exchange
 
@@ -39,7 +48,7 @@ class Endpoint:
         except AntiphonError as error:
             await problems.answer(error.failure)(scope, receive, send)
             return
-        exchange = self._exchange(self._gateway, headers, send)
+        exchange = self._exchange(self._gateway, Asked(headers, send, caller.of(scope)))
         try:
             async with asyncio.TaskGroup() as group:
                 watching = group.create_task(_watch(receive))

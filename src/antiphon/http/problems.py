@@ -2,8 +2,9 @@
 
 from starlette.responses import JSONResponse
 
+from antiphon.loop.ports import StoreFailed
 from antiphon.observe import log
-from antiphon.protocol.errors import AntiphonError, GatewayError, InvalidRequest
+from antiphon.protocol.errors import AntiphonError, GatewayError, InvalidRequest, StoreUnavailable
 from antiphon.protocol.failures import Failure
 
 
@@ -17,14 +18,15 @@ def answer(failure: Failure, headers: dict[str, str] | None = None) -> JSONRespo
 
 async def on_error(request: object, error: Exception) -> JSONResponse:
     """Starlette's handler for our own errors."""
-    assert isinstance(error, AntiphonError)
-    return answer(error.failure)
+    return answer(told(error))
 
 
 def told(error: Exception) -> Failure:
     """What broke while a request was answered, in the client's terms."""
     if isinstance(error, AntiphonError):
         return error.failure
+    if isinstance(error, StoreFailed):
+        return StoreUnavailable(str(error)).failure
     if isinstance(error, RecursionError):
         return InvalidRequest("The body is nested too deeply.", code="invalid_json").failure
     return own_fault().failure

@@ -10,9 +10,9 @@ from dataclasses import replace
 
 from starlette.datastructures import Headers
 from starlette.responses import Response
-from starlette.types import Send
 
 from antiphon.http import problems, travelling
+from antiphon.http.endpoint import Asked
 from antiphon.http.gateway import Gateway
 from antiphon.observe import log
 from antiphon.protocol import failures, json, request
@@ -30,10 +30,9 @@ _EVENT_ENDS = (b"\n\n", b"\r\n\r\n", b"\r\r")
 class Relay:
     """One request and its answer."""
 
-    def __init__(self, gateway: Gateway, headers: Headers, send: Send, *, path: str) -> None:
+    def __init__(self, gateway: Gateway, asked: Asked, *, path: str) -> None:
         self._gateway = gateway
-        self._headers = headers
-        self._send = send
+        self._headers, self._send, self._caller = asked
         self._path = path
         self._record = log.Record(path.removeprefix("/"))
         self._started = False
@@ -45,6 +44,7 @@ class Relay:
         try:
             document, mended = request.open_body(body)
             name = self._record.model = request.model(document)
+            self._caller.check(name)
             to = await self._gateway.pool.route(name)
             self._record.begin(to.name, to.api, mended)
             await self._pass(document if to.model == name else document.but(model=to.model), to)

@@ -6,42 +6,40 @@ keep-alive time gets its stream begun for it.
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine
 
-from starlette.datastructures import Headers
 from starlette.responses import Response
-from starlette.types import Send
 
 from antiphon.http import problems, travelling
+from antiphon.http.background import Background
+from antiphon.http.endpoint import Asked
+from antiphon.http.following import Following
 from antiphon.http.gateway import Gateway
+from antiphon.http.prepared import Prepared, acquire, asking, keeper, prepare, release
+from antiphon.loop.run import Events, ModelAnswer, Responding
 from antiphon.observe import log
-from antiphon.protocol import failures, notes, request, sse
-from antiphon.protocol.errors import AntiphonError, UpstreamError
-from antiphon.protocol.event_views import Event, Streamed
+from antiphon.protocol import notes, request
+from antiphon.protocol.document import Document
 from antiphon.protocol.notes import Kind
 from antiphon.protocol.request import RequestView
 from antiphon.stages.numbering import Numbering
+from antiphon.translation.dialect import ResponsesRules
 from antiphon.translation.unknowns import unknowns
-from antiphon.turn import Target, Turn
-from antiphon.upstream import threads
-from antiphon.upstream.client import Answer
-from antiphon.upstream.group import Destination
-from antiphon.upstream.server import Outgoing
+from antiphon.turn import Turn
 
 DROPPED = "x-antiphon-dropped"
 
 
 class Exchange:
-    """One request and its answer."""
+    """One request and its answer; the `Out` of a response whose client waits for it."""
 
-    def __init__(self, gateway: Gateway, headers: Headers, send: Send) -> None:
-        self._gateway = gateway
-        self.headers = headers
-        self._send = send
+    def __init__(self, gateway: Gateway, request: Asked, *, background: Background | None = None) -> None:
+        self._gateway, self._background = gateway, background
+        self._headers, self._send, self._caller = request
         self._record = log.Record()
         self._numbering = Numbering()
         self._told: dict[str, str] = {}
-        self._started = False
+        self.started = False
         self._closed = False
         self._sending = False
         self._last_sent = time.monotonic()
@@ -52,13 +50,13 @@ class Exchange:
             document, mended = request.open_body(body)
             view = request.view(document)
             self._record.model = view.model or ""
-            to = await self._gateway.pool.route(self._record.model)
-            turn = Turn(document, view, Target(to.api, to.dialect, to.model), self._gateway.manner)
+            prepared = await prepare(self._gateway, document, view, self._caller)
+            turn = prepared.turn
             turn.notes[:0] = mended
             self._journal(view, turn)
-            self._record.begin(to.name, to.api, turn.notes)
+            self._record.begin(prepared.to.name, prepared.to.api, turn.notes)
             self._tell_losses(turn)
-            await (self._stream(turn, to, group) if view.stream else self._whole(turn, to))
+            await self._answer_as_wished(prepared, view, bytes(document), group)
         except Exception as error:  # noqa: BLE001 - whatever it is, the client is told in the form that it can read
             failure = problems.told(error)
             self._record.failed(failure)
@@ -66,80 +64,79 @@ class Exchange:
         finally:
             self._record.write()
 
-    async def _whole(self, turn: Turn, to: Destination) -> None:
-        async with self._gateway.pool.answer(to, self._outgoing(turn)) as answer:
-            await self._check(turn, answer)
-            response = turn.whole(await answer.all())
-            self._tell(turn, answer)
-            self._tell_losses(turn)
+    async def _answer_as_wished(self, prepared: Prepared, view: RequestView, body: bytes, group: asyncio.TaskGroup) -> None:
+        """Now, or in the background; in events, or in one piece."""
+        if prepared.wanted is not None and prepared.wanted.background:
+            await self._in_background(prepared, body, streams=bool(view.stream))
+            return
+        await acquire(self._gateway, prepared)
+        try:
+            responding = Responding(prepared.turn, asking(self._gateway, prepared.to, self._headers), self, keeper(self._gateway, prepared))
+            await (self._stream(responding, prepared, group) if view.stream else self._whole(responding, prepared))
+        finally:
+            await release(self._gateway, prepared)
+
+    async def _in_background(self, prepared: Prepared, body: bytes, *, streams: bool) -> None:
+        assert self._background is not None, "who keeps state has one"
+        queued = await self._background.begin(prepared, self._headers, body)
+        if not streams:
+            await self._answer_whole(queued)
+            return
+        keepalive = self._gateway.config.keepalive_seconds
+        self.started, self._record.status = True, 200
+        followed = Following(self._background, self._caller.owner, prepared.identity.id, after=-1, keepalive=keepalive)
+        await followed.send(self._send, self._told)
+
+    async def _whole(self, responding: Responding, prepared: Prepared) -> None:
+        response = await responding.whole()
+        self._tell_losses(prepared.turn)
+        await self._answer_whole(response)
+
+    async def _answer_whole(self, response: Document) -> None:
         self._record.status = 200
         await self._answer(Response(bytes(response), headers=self._told, media_type="application/json"))
 
-    async def _stream(self, turn: Turn, to: Destination, group: asyncio.TaskGroup) -> None:
-        stream = Stream(self, turn)
-        keeper = _Keeper(self._gateway.config.keepalive_seconds, group, self.quiet_for, lambda: stream.keep_alive(begins=to.api == "chat"))
-        failed: AntiphonError | None = None
+    async def _stream(self, responding: Responding, prepared: Prepared, group: asyncio.TaskGroup) -> None:
+        keeper = _Keeper(self._gateway.config.keepalive_seconds, group, self.quiet_for, lambda: self._keep_alive(responding, prepared))
         try:
-            await self._pump(turn, to, stream)
-        except AntiphonError as error:
-            failed = error
-        except Exception:  # noqa: BLE001 - a stream under way must still be told its end
-            failed = problems.own_fault()
+            await responding.stream()
+        except Exception as error:
+            if not self.started:
+                raise
+            await responding.fail(problems.told(error))
         finally:
             keeper.stop()
-        self._record.notes += stream.answer.notes
-        if failed is not None:
-            if not self._started:
-                raise failed
-            await stream.send(stream.answer.fail(failed.failure))
-        if stream.answer.failure is not None:
-            self._record.failed(stream.answer.failure)
+        self._record.notes += responding.answer.notes
+        if responding.answer.failure is not None:
+            self._record.failed(responding.answer.failure)
         if not self._closed:
             await self._write(b"", last=True)
 
-    async def _pump(self, turn: Turn, to: Destination, stream: "Stream") -> None:
-        async with self._gateway.pool.answer(to, self._outgoing(turn)) as answer:
-            await self._check(turn, answer)
-            self._tell(turn, answer)
-            if not answer.is_stream:
-                await stream.send_whole(await answer.all())
-                return
-            while piece := await answer.some():
-                await stream.feed(piece, over=answer.is_over)
-                if stream.answer.ended:
-                    await answer.finish()
-                    return
-            await stream.send(stream.answer.close())
-            answer.broken = stream.answer.failure is not None
+    async def _keep_alive(self, responding: Responding, prepared: Prepared) -> None:
+        """An event that only says that the stream lives; it takes no number of its own, so that what follows keeps its."""
+        event = await responding.keep_alive(begins=prepared.to.api == "chat")
+        if event is not None:
+            await self._write(event.but(sequence_number=self._numbering.last).wire())
 
-    async def _check(self, turn: Turn, answer: Answer) -> None:
+    def told(self, answer: ModelAnswer, rules: ResponsesRules) -> None:
+        """The upstream's name for the log, and its headers that the client should see."""
         self._record.upstream = answer.upstream
-        if answer.status >= 300:
-            raise UpstreamError(turn.failure(answer.status, await answer.refusal(), retry_after=answer.headers.get("retry-after")))
-        if answer.headers.get("content-type", "").startswith("text/html"):
-            raise UpstreamError(failures.ended_early("the model server answered with a web page: is its URL right?"))
-
-    def _outgoing(self, turn: Turn) -> Outgoing:
-        sent = travelling.sent(self.headers, turn.rules, accept="text/event-stream, application/json")
-        thread = threads.key(self.headers, turn.cache_key)
-        return Outgoing(turn.path, turn.body, sent, thread, self.headers.get("authorization", ""))
-
-    def _tell(self, turn: Turn, answer: Answer) -> None:
-        self._told |= travelling.told(answer.headers, turn.rules)
+        if answer.status < 300:
+            self._told |= travelling.told(answer.headers, rules)
 
     def _journal(self, view: RequestView, turn: Turn) -> None:
         found = unknowns(view, items=any(note.kind is Kind.DROPPED and note.where.startswith("input[") for note in turn.notes))
         if found:
-            self._gateway.journal.add(found, client=self.headers.get("user-agent", ""), now=self._gateway.manner.now())
+            self._gateway.journal.add(found, client=self._headers.get("user-agent", ""), now=self._gateway.manner.now())
 
     def _tell_losses(self, turn: Turn) -> None:
         if (lost := notes.header(turn.notes)) is not None:
             self._told[DROPPED] = lost
 
-    async def start(self) -> None:
+    async def _start(self) -> None:
         """The head of a stream."""
-        if not self._started:
-            self._started = True
+        if not self.started:
+            self.started = True
             self._record.status = 200
             head = {
                 "content-type": "text/event-stream; charset=utf-8",
@@ -155,18 +152,14 @@ class Exchange:
                 }
             )
 
-    async def write(self, events: Iterable[Streamed], *, last: bool = False) -> None:
+    async def write(self, events: Events, *, last: bool = False) -> None:
         """Events, numbered; the `last` ones end the stream."""
         data = self._numbering.wire(events)
         if data or last:
             await self._write(data, last=last)
 
-    async def write_keep_alive(self, event: Event) -> None:
-        """An event that only says that the stream lives; it takes no number of its own, so that what follows keeps its."""
-        await self._write(event.but(sequence_number=self._numbering.last).wire())
-
     async def _write(self, data: bytes, *, last: bool = False) -> None:
-        await self.start()
+        await self._start()
         self._sending, self._closed = True, last
         try:
             await self._send({"type": "http.response.body", "body": data, "more_body": not last})
@@ -179,54 +172,11 @@ class Exchange:
         return 0.0 if self._sending else time.monotonic() - self._last_sent
 
     async def _answer(self, response: Response) -> None:
-        if self._started:
+        if self.started:
             return
-        self._started = True
+        self.started = True
         self._record.status = response.status_code
         await response({"type": "http"}, _nothing, self._send)
-
-
-class Stream:
-    """The streamed answer of an exchange: the upstream's machine, the stages, and what keeps the client waiting in peace."""
-
-    def __init__(self, exchange: Exchange, turn: Turn) -> None:
-        self._exchange = exchange
-        self._turn = turn
-        self.answer = turn.answer()
-        self._pipeline = turn.pipeline()
-        self._begun = False
-
-    async def send(self, events: Sequence[Streamed], *, over: bool = True) -> None:
-        """What these events become goes to the client; `over`: whether the upstream has no more, so that an end is the end."""
-        if events:
-            await self._exchange.write(self._pipeline.feed([*self._begin(), *events]), last=over and self.answer.ended)
-
-    async def feed(self, piece: bytes, *, over: bool) -> None:
-        """What these bytes of the upstream's become goes to the client; `over`: there are no more."""
-        try:
-            events = self.answer.feed(piece)
-        except sse.TooLong as bad:
-            raise UpstreamError(failures.ended_early(f"the model server's stream cannot be read: {bad}")) from None
-        await self.send(events, over=over)
-
-    async def send_whole(self, body: bytes) -> None:
-        """An upstream that did not stream although it was asked to."""
-        await self.send(self.answer.whole(body))
-
-    async def keep_alive(self, *, begins: bool) -> None:
-        """An event that says nothing else; `begins`: whether the stream may be begun for the upstream."""
-        if not self._begun and begins:
-            await self._exchange.write(self._pipeline.feed(self._begin()))
-        elif self._begun and (event := self.answer.still_there()) is not None:
-            for shown in self._pipeline.feed([event]):
-                assert isinstance(shown, Event)
-                await self._exchange.write_keep_alive(shown)
-
-    def _begin(self) -> list[Event]:
-        if self._begun:
-            return []
-        self._begun = True
-        return self.answer.begin()
 
 
 class _Keeper:

@@ -4,7 +4,7 @@
 else's is not there.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -123,6 +123,10 @@ class History(Protocol):
         """The items with these ids, as far as they are there."""
         ...
 
+    async def conversation_items(self, owner: str, id: str) -> Before | None:
+        """Its items, oldest first."""
+        ...
+
     async def save(self, entry: Entry) -> None:
         """Keeps a response. When this returns it is kept, whatever becomes of the process."""
         ...
@@ -163,8 +167,16 @@ class Store(History, Protocol):
         """Keeps events of a running response; false where it is no longer the holder's to run."""
         ...
 
-    async def end(self, id: str, events: Events, document: bytes, holder: "Holder | None") -> bool:
-        """Keeps the end of a running response; false where it is no longer the holder's to run (None: whoever's it is)."""
+    async def end(self, id: str, events: Events, document: bytes, holder: "Holder") -> bool:
+        """Keeps the end of a running response; false where it is no longer the holder's to run."""
+        ...
+
+    async def cancel(self, owner: str, id: str, document: bytes, last: Callable[[int], bytes]) -> bool:
+        """Ends a running response from outside; false where it runs no more. `last` spells the last event, given its number."""
+        ...
+
+    async def status(self, owner: str, id: str) -> str | None:
+        """A response's status alone."""
         ...
 
     async def events(self, owner: str, id: str, after: int) -> list[Events]:
@@ -195,10 +207,6 @@ class Store(History, Protocol):
 
     async def delete_conversation(self, owner: str, id: str) -> bool:
         """Takes it away; the responses in it stay."""
-        ...
-
-    async def conversation_items(self, owner: str, id: str) -> Before | None:
-        """Its items, oldest first."""
         ...
 
     async def delete_item(self, owner: str, id: str, holder: str, number: int) -> None:

@@ -29,6 +29,9 @@ class RequestView(ModelView, kw_only=True):
     stream: bool | None = None
     input: Raw = _NONE
     tools: list[Raw] | None = None
+    store: bool | None = None
+    background: bool | None = None
+    previous_response_id: str | None = None
 
 
 class ReasoningView(msgspec.Struct):
@@ -76,9 +79,6 @@ class SettingsView(RequestView, kw_only=True):
     text: TextView | None = None
     stream_options: StreamOptionsView | None = None
     include: list[str] | None = None
-    store: bool | None = None
-    background: bool | None = None
-    previous_response_id: str | None = None
 
 
 class ChoiceView(msgspec.Struct):

@@ -25,10 +25,15 @@ def _spelled(first: int, after: int) -> list[bytes]:
 
 
 class Numbering:
-    """Feed events, get the stream's bytes."""
+    """Feed events, get the stream's bytes; `start` is the first one's number."""
 
-    def __init__(self) -> None:
-        self._next = 0
+    def __init__(self, start: int = 0) -> None:
+        self._next = start
+
+    @property
+    def next(self) -> int:
+        """The number of the event to come."""
+        return self._next
 
     @property
     def last(self) -> int:

@@ -128,7 +128,14 @@ class _Thread:
 
 def _connect(path: Path | None) -> sqlite3.Connection:
     connection = sqlite3.connect(path or ":memory:", isolation_level=None, timeout=BUSY_SECONDS, cached_statements=256)
-    for pragma in (f"page_size = {PAGE_BYTES}", "journal_mode = WAL", "synchronous = FULL", "secure_delete = ON", "cache_size = -16000"):
+    for pragma in (
+        f"page_size = {PAGE_BYTES}",
+        "journal_mode = WAL",
+        "synchronous = FULL",
+        "secure_delete = ON",
+        "foreign_keys = ON",
+        "cache_size = -16000",
+    ):
         connection.execute(f"PRAGMA {pragma}")
     return connection
 

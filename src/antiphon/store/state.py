@@ -1,9 +1,10 @@
 """The store: the operations on a database, as the port has them."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from antiphon.loop.ports import Before, Conversation, Entry, Events, Holder, Kept, KeptItem, Key, Taken
 from antiphon.store import migrations
@@ -32,6 +33,14 @@ def store(named: str, folder: Path) -> "State | None":
     if named.endswith((".db", ".sqlite", ".sqlite3")):
         return State(Sqlite(Path(named).expanduser()))
     raise BadStore(f"store: expected sqlite, memory, none, a path that ends in .db, or postgresql://…, got {named.partition('@')[0]!r}")
+
+
+def place(named: str, folder: Path) -> str:
+    """Where that store is, for people: a password is not shown. Empty where none is to be kept."""
+    if named.startswith(("postgresql://", "postgres://")):
+        at = urlsplit(named)
+        return f"PostgreSQL on {at.hostname or 'a local socket'}, database {at.path.removeprefix('/') or 'of the user'}"
+    return {"none": "", "memory": "memory, until this process ends", "sqlite": str(folder / FILE)}.get(named, named)
 
 
 class State:
@@ -81,9 +90,17 @@ class State:
         """Keeps events of a running response."""
         return await self._database.write(partial(background.go_on, id, events, holder))
 
-    async def end(self, id: str, events: Events, document: bytes, holder: Holder | None) -> bool:
+    async def end(self, id: str, events: Events, document: bytes, holder: Holder) -> bool:
         """Keeps the end of a running response."""
         return await self._database.write(partial(background.end, id, events, document, holder))
+
+    async def cancel(self, owner: str, id: str, document: bytes, last: Callable[[int], bytes]) -> bool:
+        """Ends a running response from outside."""
+        return await self._database.write(partial(background.cancel, owner, id, document, last))
+
+    async def status(self, owner: str, id: str) -> str | None:
+        """A response's status."""
+        return await self._database.read(partial(responses.status, owner, id))
 
     async def events(self, owner: str, id: str, after: int) -> list[Events]:
         """Some events of a background response."""

@@ -110,6 +110,8 @@ class ResponsesRules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
     verbatim: bool = False
     """Whether the client's document goes on untouched."""
+    keeps_state: bool = False
+    """Whether it keeps state itself: then Antiphon keeps none of its responses, and `store`, `previous_response_id` and the like go on to it."""
     name_limit: int = 64
     """Longest tool name it takes."""
     name_pattern: str = "[A-Za-z0-9_-]+"

@@ -4,7 +4,9 @@ Whoever runs one writes only while the run is its own: each write says so in the
 comes back can do no harm.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from antiphon.loop.ports import Entry, Events, Holder, Place, Taken
 from antiphon.protocol.document import Document
@@ -40,17 +42,29 @@ def go_on(id: str, events: Events, holder: Holder) -> Operation[bool]:
     return True
 
 
-def end(id: str, events: Events, document: bytes, holder: Holder | None) -> Operation[bool]:
+def end(id: str, events: Events, document: bytes, holder: Holder) -> Operation[bool]:
     """Writes the last events and the response as it ended; the run is over."""
-    run = yield from first("SELECT r.turn, r.held_by, r.conversation FROM runs r JOIN turns t ON t.turn = r.turn WHERE t.id = ?1", id)
-    if run is None or (holder is not None and run[1] != holder.name):
-        return False
-    gone = yield from ask("DELETE FROM runs WHERE turn = ?1 RETURNING turn", run[0])
-    if not gone:  # another was quicker
+    run = yield from _over("DELETE FROM runs WHERE held_by = ?2 AND turn = (SELECT turn FROM turns WHERE id = ?1)", id, holder.name)
+    if run is None:
         return False
     yield Ask(_EVENTS, (run[0], *events))
     yield from _ended(id, run, document)
     return True
+
+
+def cancel(owner: str, id: str, document: bytes, last: Callable[[int], bytes]) -> Operation[bool]:
+    """Ends a run from outside, whoever holds it."""
+    run = yield from _over("DELETE FROM runs WHERE turn = (SELECT turn FROM turns WHERE id = ?1 AND owner = ?2)", id, owner)
+    if run is None:
+        return False
+    yield Ask(_EVENTS, (run[0], run[1], 1, last(run[1])))
+    yield from _ended(id, run, document)
+    return True
+
+
+def _over(deletes: str, *args: Any) -> Operation[Row | None]:
+    """The run that is over: its turn, its next number, its conversation; None where there is none, or another was quicker."""
+    return (yield from first(f"{deletes} RETURNING turn, next, conversation", *args))
 
 
 def _ended(id: str, run: Row, document: bytes) -> Operation[None]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from antiphon.history import item_ids
+from antiphon.history import item_names
 from antiphon.loop.ports import Before, Kept, KeptItem, Place
 from antiphon.protocol.document import Document
 from antiphon.store.database import Ask, Operation, Row, ask, first
@@ -46,6 +46,12 @@ def before(owner: str, id: str) -> Operation[Before | None]:
     return (yield from turns.before(Place(row[1], row[2], row[6] is None), row[3], turns.shell(row[11])))
 
 
+def status(owner: str, id: str) -> Operation[str | None]:
+    """What became of a response so far."""
+    row = yield from first("SELECT status FROM turns WHERE id = ?1 AND owner = ?2 AND form IS NOT NULL", id, owner)
+    return None if row is None else row[0]
+
+
 def inputs(owner: str, id: str) -> Operation[list[KeptItem] | None]:
     """All items that led to a response, oldest first, without its output."""
     found = yield from before(owner, id)
@@ -56,11 +62,11 @@ def named(owner: str, ids: Sequence[str]) -> Operation[dict[str, bytes]]:
     """Items by their ids, made ones and their own; of several with one id the newest."""
     found: dict[str, bytes] = {}
     for id in ids:
-        made = item_ids.position(id)
+        made = item_names.position(id)
         if made is not None:
             rows = yield from ask(_MADE, f"resp_{made.part}", f"items_{made.part}", owner, made.number)
         else:
-            rows = yield from ask(_NAMED, item_ids.name(owner, id), owner)
+            rows = yield from ask(_NAMED, item_names.name(owner, id), owner)
         items = (_whole(row) for row in rows)
         item = next((item for item in items if made is not None or Document(item).text("id") == id), None)
         if item is not None:

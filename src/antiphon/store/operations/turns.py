@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Raw
 
-from antiphon.history import item_ids
+from antiphon.history import item_names
 from antiphon.loop.ports import Before, Entry, KeptItem, Place
 from antiphon.protocol import json
 from antiphon.protocol.document import Document
@@ -126,7 +126,7 @@ def _write_large(owner: str, items: Sequence[bytes]) -> Operation[None]:
 
 def _item_rows(owner: str, items: Sequence[bytes], start: int) -> Iterator[tuple[int, int | None, bytes | None, bytes | None]]:
     for number, item in enumerate(items, start):
-        name = item_ids.name_of(owner, item)
+        name = item_names.name_of(owner, item)
         yield (number, name, None, hashed(owner, item)) if len(item) >= LARGE else (number, name, item, None)
 
 

@@ -1,4 +1,4 @@
-"""The ids by which items are found again.
+"""The names by which items are found again.
 
 A client's items often have none, and an upstream's may repeat (some servers call every message `msg_1`): so no id of theirs is ever a key. An item
 without an id is shown with one that is made of its response's and its number there. An item with an id is looked for by a hash of that id and of
@@ -23,8 +23,9 @@ _PREFIXES = {
     "custom_tool_call_output": "ctco",
     "compaction": "cmp",
 }
-_MADE = re.compile(r"[a-z]+_([0-9a-f]{32})([0-9a-f]{4,8})")
-_OWN_PART = re.compile(r"[a-z]+_([0-9a-f]{32})")
+_MADE = re.compile(r"[a-z]+_([0-9a-f]{32,64})_in(\d{1,9})")
+_OWN_PART = re.compile(r"[a-z]+_([0-9a-f]{32,64})")
+LONGEST_REFERENCE = 400
 
 
 class Position(NamedTuple):
@@ -40,14 +41,14 @@ def shown(item: bytes, holder: str, number: int) -> Raw:
     if not json.is_object(item) or document.text("id"):
         return document.raw
     own = _OWN_PART.fullmatch(holder)
-    made = f"{_PREFIXES.get(document.text('type') or 'message', 'item')}_{own[1] if own else holder}{number:04x}"
+    made = f"{_PREFIXES.get(document.text('type') or 'message', 'item')}_{own[1] if own else holder}_in{number}"
     return Document.of({"id": made, **document.members, **({"id": made} if "id" in document else {})}).raw
 
 
 def position(id: str) -> Position | None:
     """Where the item of a made id is; None where the id is a client's or an upstream's own."""
     made = _MADE.fullmatch(id)
-    return None if made is None else Position(made[1], int(made[2], 16))
+    return None if made is None else Position(made[1], int(made[2]))
 
 
 def name(owner: str, id: str) -> int:
@@ -56,6 +57,16 @@ def name(owner: str, id: str) -> int:
 
 
 def name_of(owner: str, item: bytes) -> int | None:
-    """The same of an item; None where it has no id."""
+    """The same of an item; None where it has no id, or only somebody else's."""
     id = Document(item).text("id") if json.is_object(item) else None
-    return None if not id else name(owner, id)
+    return None if not id or reference(item) is not None else name(owner, id)
+
+
+def reference(item: Raw | bytes) -> str | None:
+    """The id that an item refers to; None where it stands for itself. A reference may leave out its type."""
+    if len(memoryview(item)) > LONGEST_REFERENCE or not json.is_object(item):
+        return None
+    document = Document(item)
+    if document.text("type") == "item_reference" or document.members.keys() == {"id"}:
+        return document.text("id")
+    return None
