@@ -29,14 +29,15 @@ from tests.scripted.script import Json, objects
 from tests.scripted.server import MODEL, Exchange, ScriptedServer, Wire
 
 UPSTREAM_KEY = "key-of-the-upstream"
-REASONING_BACK = """
+CHAT_FILE = """
 [upstreams.scripted]
 url = "URL"
 api = "chat"
 key_env = "UPSTREAM_KEY"
-[upstreams.scripted.chat]
-reasoning_back = "reasoning_content"
 """
+REASONING_BACK = f'{CHAT_FILE}[upstreams.scripted.chat]\nreasoning_back = "reasoning_content"\n'
+APPEND = f'{CHAT_FILE}[upstreams.scripted.chat]\nfound_tools = "append"\n'
+ONE_MODEL = f'default_model = "{MODEL}"\n{CHAT_FILE}'
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,8 @@ UPSTREAMS: dict[str, Upstream] = {
     "chat-llama-cpp-python": Upstream(ChatWire(STYLES["llama-cpp-python"]), ("--api", "chat")),
     "chat-ollama": Upstream(ChatWire(STYLES["ollama"]), ("--api", "chat")),
     "chat-vllm": Upstream(ChatWire(STYLES["vllm"]), ("--api", "chat", "--dialect", "vllm")),
+    "chat-append": Upstream(ChatWire(), file=APPEND),
+    "chat-one-model": Upstream(ChatWire(only=MODEL), file=ONE_MODEL),
     "chat-reasoning": Upstream(ChatWire(STYLES["deepseek"]), file=REASONING_BACK),
     "auto-chat": Upstream(ChatWire()),
     "auto-responses": Upstream(ResponsesWire(strict=True)),
@@ -101,7 +104,7 @@ def overrides(row: Row, url: str, root: Path) -> dict[str, str]:
         settings["model_catalog_json"] = json.dumps(str(root / "models.json"))
     for name, server in row.mcp.items():
         settings[f"mcp_servers.{name}.command"] = json.dumps(sys.executable)
-        settings[f"mcp_servers.{name}.args"] = json.dumps([mcp_echo.__file__, server.word, server.echo])
+        settings[f"mcp_servers.{name}.args"] = json.dumps([mcp_echo.__file__, server.word, server.echo, *(["--odd"] if server.odd else [])])
     return {"model": json.dumps(MODEL), "model_provider": '"scripted"', **settings, **row.config}
 
 
@@ -156,8 +159,8 @@ def _read(path: Path) -> bytes | None:
     return path.read_bytes() if path.exists() else None
 
 
-def step_problems(step: Step, done: Done, shown: list[Json]) -> Iterator[str]:
-    """Where one process differs from what its row says."""
+def step_problems(step: Step, done: Done, shown: list[Json], *, unordered: bool = False) -> Iterator[str]:
+    """Where one process differs from what its row says; `unordered`: its items may come in any order."""
     if done.exit is None:
         yield f"took too long and was ended{': ' + done.errors if step.keys else ''}"
     elif done.exit != step.exit:
@@ -168,7 +171,7 @@ def step_problems(step: Step, done: Done, shown: list[Json]) -> Iterator[str]:
     if not re.search(step.error, failure) or (failure and not step.error):
         yield f"turn failed with {failure!r}, expected {step.error!r}"
     items = tuple(str(item.get("type")) for item in events.completed(shown))
-    if items != step.items:
+    if items != step.items and not (unordered and sorted(items) == sorted(step.items)):
         yield f"items {items}, expected {step.items}"
     if step.usage is not None and events.usage(shown) != step.usage:
         yield f"usage {events.usage(shown)}, expected {step.usage}"
@@ -177,7 +180,7 @@ def step_problems(step: Step, done: Done, shown: list[Json]) -> Iterator[str]:
 def problems(row: Row, result: Ran) -> Iterator[str]:
     """Where a run differs from what its row says."""
     for number, (step, done, shown) in enumerate(zip(row.steps, result.steps, result.shown, strict=True), 1):
-        for problem in step_problems(step, done, shown):
+        for problem in step_problems(step, done, shown, unordered=row.unordered):
             yield f"process {number}: {problem}"
     if len(result.exchanges) != row.requests:
         yield f"{len(result.exchanges)} requests reached the upstream, expected {row.requests}"

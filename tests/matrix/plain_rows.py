@@ -27,6 +27,10 @@ LONG = "with_a_name_so_long_that_both_together_pass_sixty_four_characters"
 NO_RETRIES = {"request_max_retries": 0, "stream_max_retries": 0}
 ONE_RETRY = {"request_max_retries": 0, "stream_max_retries": 1}
 HELLO = "You said: say hello"
+ODD_SAY = (
+    'They say: {"either": "x", "properties": {"type": 1}, "tree": {"children": [{"children": [], "name": "b"}], "name": "a"}}'
+    ' / {} / {"a b": [1.5, null, {"": true}], "π": "ü"}'
+)
 SCHEMA = {"type": "object", "properties": {"told": {"type": "string"}}, "required": ["told"], "additionalProperties": False}
 PROBED = ("auto-chat", "auto-responses")  # Antiphon finds out what the server speaks
 STYLED = ("chat-llama-cpp-python", "chat-ollama", "chat-vllm")  # chat servers that stream in their own way
@@ -76,6 +80,29 @@ PLAIN: tuple[Row, ...] = (
         step=Step(last=f"The server says: {MCP_WORD}: say hello", items=("mcp_tool_call", "agent_message")),
         requests=2,
         mcp={f"server_{LONG}": Mcp(MCP_WORD, f"echo_{LONG}")},
+        upstreams=ALL,
+    ),
+    one(
+        "mcp-odd",
+        step=Step(last=ODD_SAY, items=("mcp_tool_call",) * 3 + ("agent_message",)),
+        requests=2,
+        mcp={"odd_server-1": Mcp(MCP_WORD, odd=True)},
+        unordered=True,
+        upstreams=ALL,
+    ),
+    one(
+        "plan",
+        step=Step(last="Planned: Plan updated", items=("agent_message", "todo_list")),
+        requests=2,
+        config={"tools.update_plan.enabled": "true"},
+        upstreams=ALL,
+    ),
+    one(
+        "review",
+        "code-review",
+        step=Step(prompt="check the code", arguments=("review",), last=f"It read {NONCE}.", items=COMMAND),
+        requests=2,
+        files={"nonce.txt": NONCE.encode()},
         upstreams=ALL,
     ),
     one(

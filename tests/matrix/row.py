@@ -43,6 +43,7 @@ class Mcp:
 
     word: str
     echo: str = "echo"
+    odd: bool = False  # whether it has tools with odd names and schemas too
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,13 +1,17 @@
 """The rows of Codex's own dialect: deferred tools, code mode, agents, reviews, titles, thoughts, interruptions. Data only."""
 
-from tests.matrix.row import ALL, COMMAND, NONCE, UNKNOWN_MODEL, Keys, Mcp, Row, Step, one
+from tests.matrix.row import ALL, COMMAND, NONCE, UNKNOWN_MODEL, Keys, Mcp, Moved, Row, Step, one
 
 UUID = (r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "<id>")
 NICKNAME = (r'"nickname": ?"[^"]*"', '"nickname":"<name>"')
 TWO_SERVERS = {"first": Mcp("aardvark-11"), "second": Mcp("bandicoot-22")}
 BOTH_SAY = "They say: bandicoot-22: say hello / aardvark-11: say hello"
 NONCE_FILE = {"nonce.txt": NONCE.encode()}
+THREE_FILES = {"one.txt": b"first", "two.txt": b"second", "three.txt": b"third"}
 TWO_FILES = {"one.txt": b"first", "two.txt": b"second"}
+MOVED = Moved(
+    at="</tools>", why='its server has found tools declared with the others (`found_tools = "append"`)', logged=r"moved 'input\[\d+\]'"
+)
 CALLED = ("mcp_tool_call", "mcp_tool_call", "agent_message")
 ESCAPE = "\x1b"
 STARTED = (Keys(after="Scripted", send="say hello"), Keys(after="say hello", send="\r"))
@@ -28,7 +32,8 @@ TOOL_ROWS: tuple[Row, ...] = (
         model={"supports_search_tool": True},
         mcp=TWO_SERVERS,
         declared=("tool_search",),
-        upstreams=ALL,
+        upstreams=(*ALL, "chat-append"),
+        moved={"chat-append": MOVED},
     ),
     one(
         "tool-search-again",
@@ -38,7 +43,8 @@ TOOL_ROWS: tuple[Row, ...] = (
         model={"supports_search_tool": True},
         mcp=TWO_SERVERS,
         declared=("tool_search",),
-        upstreams=ALL,
+        upstreams=(*ALL, "chat-append"),
+        moved={"chat-append": MOVED},
     ),
     one(
         "code-mode-lite",
@@ -82,6 +88,17 @@ TOOL_ROWS: tuple[Row, ...] = (
         upstreams=ALL,
     ),
     one(
+        "agents-three",
+        "crowd",
+        step=Step(last="They read: first, second, third", items=(UNKNOWN_MODEL, *("collab_tool_call",) * 6, *COMMAND)),
+        requests=10,
+        catalogue="none",
+        files=THREE_FILES,
+        unordered=True,
+        compared=False,  # what is shown of a child depends on how far it has come
+        upstreams=ALL,
+    ),
+    one(
         "agents-v2",
         "team",
         step=Step(last=f"Told: The child read {NONCE}", items=("collab_tool_call", "agent_message")),
@@ -122,6 +139,13 @@ TOOL_ROWS: tuple[Row, ...] = (
         ),
         requests=2,
         upstreams=ALL,
+    ),
+    one(
+        "memories",
+        step=Step(last="Waited.", items=COMMAND),
+        requests=3,
+        config={"features.memories": "true"},
+        upstreams=(*ALL, "chat-one-model"),
     ),
     one(
         "reasoning-back",

@@ -76,6 +76,7 @@ TO_SPRING = {
     "compaction": Differs(step={"items": WARNED}),
     "interrupted": Differs(step={"exit": 0}),
 }
+LACKS_MEMORIES = "its memories are made of older sessions, and it asks for none in a first one"
 LACKED_IN_SPRING = {
     "tool-search": LACKS_SEARCH,
     "tool-search-again": LACKS_SEARCH,
@@ -83,6 +84,7 @@ LACKED_IN_SPRING = {
     "agents-v2": LACKS_TEAM,
     "auto-review": LACKS_REVIEW,
     "auto-review-refuses": LACKS_REVIEW,
+    "memories": LACKS_MEMORIES,
     "title": LACKS_TITLE,
 }
 DEFERRED = Differs(config={"features.tool_search_always_defer_mcp_tools": "true"}, how="feature `tool_search_always_defer_mcp_tools`")
@@ -103,7 +105,14 @@ VERSIONS: Mapping[str, Version] = {
             warns=False,
             usage=REASONING_USAGE,
             lacks={"title": LACKS_TITLE, "code-mode-lite": LACKS_LITE},
-            differs={**TO_SUMMER, "asked-again": NO_IDS, "agents-v2": Differs(row={"declared": ()}, step={"items": TEAM_SHOWN})},
+            differs={
+                **TO_SUMMER,
+                "asked-again": NO_IDS,
+                "memories": Differs(step={"items": ("agent_message",)}),
+                "tool-search": DEFERRED,
+                "tool-search-again": DEFERRED,
+                "agents-v2": Differs(row={"declared": ()}, step={"items": TEAM_SHOWN}),
+            },
         ),
         Version(
             number="0.125.0",
@@ -114,6 +123,7 @@ VERSIONS: Mapping[str, Version] = {
                 "code-mode-lite": LACKS_LITE,
                 "auto-review": LACKS_REVIEW,
                 "auto-review-refuses": LACKS_REVIEW,
+                "memories": LACKS_MEMORIES,
             },
             differs={
                 **TO_SUMMER,
@@ -140,6 +150,7 @@ VERSIONS: Mapping[str, Version] = {
             differs={
                 **TO_SPRING,
                 "agents-v1": Differs(config={"features.multi_agent": "true"}, how="feature `multi_agent`"),
+                "agents-three": Differs(config={"features.multi_agent": "true"}, how="feature `multi_agent`"),
             },
         ),
         Version(
@@ -159,6 +170,12 @@ VERSIONS: Mapping[str, Version] = {
                     step={"items": ("error", "error", "collab_tool_call", *COMMAND, "collab_tool_call", *COMMAND)},
                     how="feature `collab`",
                 ),
+                "agents-three": Differs(
+                    config={"features.collab": "true"},
+                    step={"items": (*("error",) * 4, *("collab_tool_call",) * 6, *COMMAND * 4)},
+                    how="feature `collab`",
+                ),
+                "review": Differs(step={"items": ("error", "error", *COMMAND)}),
             },
         ),
     )

@@ -60,6 +60,34 @@ def waiting(view: View, agent: str) -> Call:
     return Call(tool, {named: [agent], "timeout_ms": 30000})
 
 
+def child_of(view: View, text: str) -> bool:
+    return any(text in said for said in view.texts("user") + view.texts("assistant"))
+
+
+CROWD = ("one.txt", "two.txt", "three.txt")
+CROWD_READ = re.compile(r"Child of \S+ read (\w+)")
+
+
+def crowd(view: View) -> Reply:
+    """Three children at once, each with a file of its own; whoever is still at work is waited for again."""
+    for name in CROWD:
+        if child_of(view, f"Task: read {name}"):
+            thread = f"child of {name}"
+            if view.outputs:
+                return answer(f"Child of {name} read {view.outputs[-1].body}", thread=thread)
+            return answer(shell(view, f"cat {name}"), thread=thread)
+    if not view.outputs:
+        spawn = view.tool("spawn_agent")
+        return answer(*(Call(spawn, {"message": f"Task: read {name}"}) for name in CROWD))
+    texts = [output.text for output in view.outputs] + view.texts("user") + view.texts("assistant")
+    read = {match.group(1) for text in texts for match in CROWD_READ.finditer(text)}
+    if len(read) == len(CROWD):  # older versions tell of each child's end once more, and need the time to do it within the turn
+        rests = view.outputs[-1].text.startswith(("Chunk", "Exit")) or len(view.outputs) > 2 * len(CROWD)
+        return answer(f"They read: {', '.join(sorted(read))}") if rests else answer(shell(view, "true"))
+    known = [AGENT_ID.search(output.text) for output in view.outputs[: len(CROWD)]]
+    return answer(*(waiting(view, one.group(1)) for one in known if one))
+
+
 def team(view: View) -> Reply:
     """As `agents`, but for agents that send each other messages: the child's words come by themselves."""
     if is_child(view):
@@ -107,6 +135,7 @@ def titled(view: View) -> Reply:
 AGENTS: dict[str, Script] = {
     "agents": agents,
     "team": team,
+    "crowd": crowd,
     "review-allow": reviewed("allow"),
     "review-deny": reviewed("deny"),
     "titled": titled,

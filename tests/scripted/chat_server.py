@@ -191,8 +191,11 @@ def message(answer: Answer, number: int, style: Style) -> Json:
 class ChatWire:
     style: Style = Style()
     path: str = "/chat/completions"
+    only: str = ""  # the one model that it has; any name will do where there is none
 
     def refusal(self, body: Json) -> Failure | None:
+        if self.only and body.get("model") != self.only:
+            return Failure(status=404, message=f"The model `{body.get('model')}` does not exist.", code="model_not_found")
         return refusal(body, wants_reasoning=self.style.wants_reasoning)
 
     def view(self, body: Json, number: int) -> View:

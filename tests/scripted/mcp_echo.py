@@ -1,7 +1,7 @@
 """A stdio MCP server without dependencies: `echo` gives back its text and the word it was started with, `picture` a file.
 
 Speaks newline-delimited JSON-RPC, only what a client needs to list and call tools. Run: `python mcp_echo.py WORD [NAME]`,
-where NAME is another name of `echo`.
+where NAME is another name of `echo`; with `--odd` behind it there are tools with odd names and schemas.
 """
 
 import base64
@@ -25,6 +25,38 @@ PICTURE: dict[str, Any] = {
     "inputSchema": {"type": "object", "properties": {}},
 }
 
+# Tools as odd as the protocol lets them be; each gives its arguments back.
+ODD: list[dict[str, Any]] = [
+    {
+        "name": "schema_of_parts",
+        "description": "A schema of parts: definitions, references, alternatives, and properties that are named like keywords.",
+        "inputSchema": {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "$defs": {
+                "node": {
+                    "type": "object",
+                    "properties": {"name": {"type": "string"}, "children": {"type": "array", "items": {"$ref": "#/$defs/node"}}},
+                    "required": ["name"],
+                }
+            },
+            "type": "object",
+            "properties": {
+                "tree": {"$ref": "#/$defs/node"},
+                "either": {"anyOf": [{"type": "string", "enum": ["x", "y"]}, {"type": "null"}]},
+                "properties": {"type": "object", "properties": {"type": {"type": ["integer", "null"]}, "encrypted": {"const": True}}},
+            },
+            "allOf": [{"required": ["tree"]}],
+            "additionalProperties": False,
+        },
+    },
+    {"name": "bare", "description": "No schema to speak of.", "inputSchema": {"type": "object"}},
+    {
+        "name": "dotted.name/with-a_very_long_tail_that_goes_on_and_on_until_no_server_would_take_it_any_more",
+        "description": "A name with a dot, a slash and a long tail.",
+        "inputSchema": {"type": "object", "additionalProperties": True, "properties": {"π": {"type": "string", "default": "\u0000ü"}}},
+    },
+]
+
 
 def initialize(params: dict[str, Any], word: str) -> dict[str, Any]:
     info = {"name": "scripted", "version": "1"}
@@ -32,13 +64,15 @@ def initialize(params: dict[str, Any], word: str) -> dict[str, Any]:
 
 
 def list_tools(params: dict[str, Any], word: str) -> dict[str, Any]:
-    return {"tools": [ECHO, PICTURE]}
+    return {"tools": [ECHO, PICTURE, *(ODD if "--odd" in sys.argv else [])]}
 
 
 def call_tool(params: dict[str, Any], word: str) -> dict[str, Any]:
     if params["name"] == "picture":
         data = base64.b64encode(Path("picture.png").read_bytes()).decode()
         return {"content": [{"type": "text", "text": word}, {"type": "image", "data": data, "mimeType": "image/png"}]}
+    if any(params["name"] == tool["name"] for tool in ODD):
+        return {"content": [{"type": "text", "text": json.dumps(params.get("arguments"), ensure_ascii=False, sort_keys=True)}]}
     said = f"{word}: {params['arguments']['text']}"
     return {"content": [{"type": "text", "text": said}], "isError": False}
 

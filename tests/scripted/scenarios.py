@@ -77,6 +77,45 @@ def mcp_image(view: View) -> Reply:
     return answer(Call(view.tool("picture"), {}))
 
 
+def odd_tools(view: View) -> Reply:
+    """Calls tools whose names and schemas are as odd as the protocol lets them be, all at once."""
+    if view.outputs:
+        return answer(f"They say: {' / '.join(output.body for output in view.outputs)}")
+    return answer(*(Call(view.tool_that(words), arguments) for words, arguments in ODD_CALLS.items()))
+
+
+ODD_CALLS: dict[str, dict[str, object]] = {
+    "A schema of parts": {"tree": {"name": "a", "children": [{"name": "b", "children": []}]}, "either": "x", "properties": {"type": 1}},
+    "No schema to speak of": {},
+    "A name with a dot": {"π": "ü", "a b": [1.5, None, {"": True}]},
+}
+
+
+def plan(view: View) -> Reply:
+    """Writes its plan down before it answers."""
+    if view.outputs:
+        return answer(f"Planned: {view.outputs[-1].body}")
+    steps = [{"step": "look", "status": "in_progress"}, {"step": "tell", "status": "pending"}]
+    return answer(Call(view.tool("update_plan"), {"explanation": "As asked.", "plan": steps}))
+
+
+def code_review(view: View) -> Reply:
+    """Reads a file, then gives its findings in the form that Codex asks its reviewers for."""
+    if not view.outputs:
+        return answer(shell(view, "cat nonce.txt"))
+    return answer(json.dumps(FINDINGS | {"overall_explanation": f"It read {view.outputs[-1].body}."}))
+
+
+FINDINGS: dict[str, object] = {"findings": [], "overall_correctness": "patch is correct", "overall_confidence_score": 0.5}
+
+
+def remembers(view: View) -> Reply:
+    """Answers for two models: the one that was asked for and, by another name, the one that writes memories; gives that one the time to ask."""
+    if any("memory_summary.md" in said for said in view.texts("user")):
+        return answer(f"Nothing to keep, says {view.model}.", thread="memories")
+    return answer("Waited.") if view.outputs else answer(shell(view, "sleep 2"))
+
+
 def schema(view: View) -> Reply:
     """An answer that follows the schema as far as it has properties."""
     return answer(json.dumps(dict.fromkeys(mapping(view.schema.get("properties")), view.prompt)))
@@ -192,6 +231,10 @@ SCRIPTS: dict[str, Callable[[View], Reply]] = {
     "mcp": mcp,
     "mcp-described": mcp_described,
     "mcp-image": mcp_image,
+    "mcp-odd": odd_tools,
+    "plan": plan,
+    "code-review": code_review,
+    "memories": remembers,
     "schema": schema,
     "compaction": compaction,
     "image": image,

@@ -58,7 +58,7 @@ def _tools(document: Document, view: RequestView, context: _Context) -> dict[str
     schema = SchemaRules(context.rules.schema_drops, context.rules.schema_repairs)
     functions = [function for function, _ in lowered.functions(context.tools, schema, context.notes)]
     if not functions:
-        return {name: ABSENT for name in ("tools", "parallel_tool_calls") if name in document} if view.tools else {}
+        return {name: ABSENT for name in ("tools", "parallel_tool_calls") if name in document} if "tools" in document else {}
     same = [bytes(function) for function in functions] == [bytes(tool) for tool in view.tools or []]
     return {} if same else {"tools": functions}
 
