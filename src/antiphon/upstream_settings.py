@@ -94,10 +94,11 @@ def of_model(models: Mapping[str, ModelSettings], upstream: str, model: str) -> 
     return [one for name, one in models.items() if fnmatchcase(model, name) or fnmatchcase(f"{upstream}/{model}", name)]
 
 
-def dialect(preset: Dialect, settings: UpstreamSettings, models: Iterable[ModelSettings] = ()) -> Dialect:
-    """The preset, or that of a model's own, with the rules that the upstream and then the model set otherwise."""
+def dialect(preset: Dialect, settings: UpstreamSettings, models: Iterable[ModelSettings] = (), *, model: str = "") -> Dialect:
+    """The preset, or that of a model's own, as it is with the model, with the rules that the upstream and then the model set otherwise."""
     for one in models:
         preset = DIALECTS.get(one.dialect, preset)
+    preset = preset.of_model(model)
     for one in (settings, *models):
         preset = preset.but(chat=one.chat, responses=one.responses)
     return preset

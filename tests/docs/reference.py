@@ -73,6 +73,9 @@ def dialect_pages() -> str:
     for rules, title, shape in APIS:
         parts.append(f"\n## Rules of {title}\n")
         parts += _table(("rule", "meaning", "generic", "otherwise"), _rules(shape, rules))
+    parts.append("\n## Models with rules of their own\n")
+    own = [(f"`{one.name}`", f"`{name}`", _value(rules)) for one in DIALECTS.values() for name, rules in one.models.items()]
+    parts += _table(("dialect", "models like", "rules of Chat Completions"), own)
     return "\n".join(parts) + "\n"
 
 

@@ -3,12 +3,14 @@
 import json
 from typing import Any
 
+import msgspec
 import pytest
 
 from antiphon.protocol.document import Document
 from antiphon.protocol.notes import Kind
 from antiphon.translation import chat
-from antiphon.translation.dialect import ChatRules
+from antiphon.translation.dialect import ChatRules, Dialect
+from antiphon.translation.presets import DIALECTS
 from antiphon.translation.translated import Translated
 
 pytestmark = pytest.mark.requirement("dialects.rules")
@@ -117,8 +119,6 @@ def test_settings(rules: dict[str, Any], asked: dict[str, Any], fields: dict[str
 
 def ruled(changes: dict[str, Any]) -> ChatRules:
     """Rules as a file gives them."""
-    from antiphon.translation.presets import DIALECTS
-
     return DIALECTS["chat"].but(chat=changes, responses={}).chat
 
 
@@ -134,6 +134,16 @@ def test_a_schema_in_words_stands_with_the_instructions() -> None:
     assert "JSON" in words
     assert json.loads(schema) == SCHEMA["schema"]
     assert told(made) == {"text.format": Kind.CHANGED}
+
+
+@pytest.mark.requirement("dialects.overrides")
+@pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
+def test_a_presets_rules_for_some_models_are_rules(dialect: Dialect) -> None:
+    for pattern, changes in dialect.models.items():
+        rules = dialect.of_model(pattern.replace("*", "x").replace("[78]", "8")).chat
+        assert {name: getattr(rules, name) for name in changes} == changes
+        assert msgspec.convert(msgspec.to_builtins(rules), ChatRules) == rules
+    assert dialect.of_model("another") is dialect
 
 
 NAMED = {"type": "function", "name": "g"}
@@ -252,9 +262,8 @@ def test_images_by_their_address(rule: tuple[str, ...], kept: list[int]) -> None
     document = Document(f'{{"model":"m","input":[{{"role":"user","content":{content}}}]}}'.encode())
     made = chat.translate(document, ChatRules(image_urls=rule))
     (message,) = body(made)["messages"]
-    assert [part["image_url"]["url"] for part in message["content"] if part["type"] == "image_url"] == [
-        json.loads(f'"{IMAGES[number]}"') for number in kept
-    ]
+    shown = [{"type": "image_url", "image_url": {"url": json.loads(f'"{IMAGES[number]}"')}} for number in kept]
+    assert message["content"] == ([{"type": "text", "text": "see"}, *shown] if kept else "see")
     assert set(told(made)) == {f"input[0].content[{number + 1}]" for number in range(len(IMAGES)) if number not in kept}
 
 

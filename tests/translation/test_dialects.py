@@ -161,7 +161,8 @@ def test_the_messages_of_a_chat_request(rules: ChatRules) -> None:
     assert system == {"role": "system", "content": "Be brief.\n\nOne."}
     image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA==", "detail": "high"}}
     assert first == {"role": "user", "content": [{"type": "text", "text": "Hi"}, image]}
-    assert [part["type"] for part in second["content"]] == (["file", "text"] if rules.files else ["text"])
+    file = {"type": "file", "file": {"file_id": "f"}}
+    assert second["content"] == ([file, {"type": "text", "text": "see"}] if rules.files else "see")
     assert assistant["content"] == "Well"
     made = [(each["id"], each["function"]["name"], each["function"]["arguments"]) for each in assistant["tool_calls"]]
     assert made == [("a", "f", '{"x":1.0}'), ("b", "mcp__x__tool", "{}"), ("c", "apply_patch", '{"input":"*** Begin"}')]

@@ -40,7 +40,9 @@ def dialects(name: str | None, *, as_json: bool) -> None:
 
 def builtins(shown: Any) -> Any:
     """A dialect, or several, in what JSON has."""
-    return msgspec.to_builtins(shown, enc_hook=_pattern, order="deterministic")
+    return msgspec.to_builtins(
+        shown, enc_hook=_pattern, order="deterministic"
+    )  # sets in an order of their own, so that two listings compare
 
 
 def _pattern(wording: re.Pattern[str]) -> str:
@@ -55,6 +57,7 @@ def _of_all() -> Iterator[str]:
 def _of_one(dialect: Dialect) -> Iterator[str]:
     yield f"{dialect.name}: {dialect.note}"
     yield f"prefers {dialect.prefers}; reasoning efforts: {spelled(dialect.efforts) or 'not known'}"
+    yield from (f"with models like {name}: {spelled(rules)}" for name, rules in dialect.models.items())
     yield from (f"failure of its own: {row.name}" for row in dialect.failures)
     for field, title, shape in APIS:
         yield f"\n{title}"
@@ -74,7 +77,7 @@ def spelled(value: Any) -> str:
         case tuple() | list():
             return ", ".join(map(spelled, value))  # pyright: ignore[reportUnknownArgumentType]
         case dict():
-            return json.encode(value).decode() if value else ""
+            return json.encode(builtins(value)).decode() if value else ""
         case _:
             return str(value)
 

@@ -208,15 +208,15 @@ def _arguments(spelled: Raw, where: str, fold: _Fold) -> Raw | str:
 
 
 def _content(parts: list[Part], where: str, fold: _Fold) -> str | list[dict[str, Any]]:
-    """A person's message: plain text where it is nothing else, else the parts that the dialect takes."""
-    if all(part.type in TEXT_PARTS for part in parts):
-        return "\n\n".join(text for text in fold.texts(parts, where) if text)
+    """A person's message: the parts that the dialect takes, and plain text where nothing else is left."""
     made: list[dict[str, Any]] = []
     for number, part in enumerate(parts):
         if (one := _part(part, fold.rules)) is not None:
             made.append(one)
         else:
             fold.notes.append(Note(Kind.DROPPED, f"{where}[{number}]", f"{part.type} cannot stand there"))
+    if all(one["type"] == "text" for one in made):
+        return "\n\n".join(one["text"] for one in made if one["text"])
     return made
 
 

@@ -5,7 +5,9 @@ some models (`[models."NAME".chat]`). Not here: the servers that are known (`pre
 """
 
 import re
+from collections import ChainMap
 from collections.abc import Mapping
+from fnmatch import fnmatchcase
 from typing import Any, Literal, TypeVar
 
 import msgspec
@@ -167,6 +169,8 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     """The API to use where it has both."""
     chat: ChatRules = ChatRules()
     responses: ResponsesRules = ResponsesRules()
+    models: dict[str, dict[str, Any]] = {}
+    """Rules for Chat Completions that are otherwise with some of its models, by a pattern of their names."""
     failures: tuple[Row, ...] = ()
     """Failures that it words in a way of its own."""
     efforts: tuple[str, ...] = ()
@@ -175,6 +179,11 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     """What it is recognised by."""
     note: str = ""
     """What a person should know."""
+
+    def of_model(self, model: str) -> "Dialect":
+        """This dialect as it is with a model."""
+        fitting = [rules for name, rules in self.models.items() if fnmatchcase(model, name)]
+        return msgspec.structs.replace(self, chat=msgspec.structs.replace(self.chat, **ChainMap(*reversed(fitting)))) if fitting else self
 
     def but(self, *, chat: Mapping[str, Any], responses: Mapping[str, Any]) -> "Dialect":
         """This dialect with some rules changed. Raises ValueError, with the path, where a rule cannot be so."""

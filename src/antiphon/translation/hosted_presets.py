@@ -1,11 +1,22 @@
 """The model servers of companies, one row each: as their own documentation and SDKs have it, and as their users saw them refuse."""
 
+from typing import Any
+
 from antiphon.protocol.failures import Becomes, row
 from antiphon.translation.dialect import SAMPLING, ChatRules, Dialect, ResponsesRules, Signs
 
 _EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 _CHOICES = frozenset({"none", "required", "named", "allowed"})
 _THINKING_OFF = {"thinking": {"type": "disabled"}}
+_THINKING_ON = {"thinking": {"type": "enabled"}}
+_MISTRALS_ORDER: dict[str, Any] = {
+    "apart": frozenset({("tool", "user")}), "ends_with_answer": False, "call_id_limit": 9, "call_ids_exact": True,
+}  # fmt: skip
+_MOONSHOTS_SCHEMAS: dict[str, Any] = {
+    "name_pattern": "[A-Za-z][A-Za-z0-9_-]*",
+    "schema_drops": frozenset({"encrypted", "nullable", "if", "then", "else"}),
+    "schema_repairs": frozenset({"flat_root", "lone_refs", "no_nulls", "no_tuples", "types", "types_in_branches"}),
+}
 _FUNCTIONS = ResponsesRules(late_developer="user", images_in_outputs=False)
 _OPENAI_CHAT = ChatRules(
     late_developer="developer",
@@ -72,10 +83,11 @@ ROWS = (
             efforts=_EFFORTS,
             reasoning_back="reasoning",
         ),
+        models={"mistralai/*": _MISTRALS_ORDER, "moonshotai/*": _MOONSHOTS_SCHEMAS},
         responses=_FUNCTIONS,
         efforts=("low", "medium", "high"),
         signs=Signs(hosts=("openrouter.ai",)),
-        note="each model has the habits of whoever serves it: give it another dialect in [models]",
+        note="a model has habits of whoever serves it: give it rules in [models]",
     ),
     Dialect(
         name="groq",
@@ -87,6 +99,10 @@ ROWS = (
             stream_usage=False,
             efforts=("low", "medium", "high"),
         ),
+        models={
+            "openai/gpt-oss*": {"reasoning_back": "reasoning"},
+            "qwen/qwen3-32b": {"effort": "", "effort_fields": {"none": {"reasoning_effort": "none"}, "*": {"reasoning_effort": "default"}}},
+        },
         responses=_FUNCTIONS,
         failures=(
             row("groq: no call came of it", "400", r"tool_use_failed|json_validate_failed", Becomes(502, type="server_error")),
@@ -118,11 +134,9 @@ ROWS = (
         name="kimi",
         chat=ChatRules(
             image_urls=("data:", "ms:"),
-            name_pattern="[A-Za-z][A-Za-z0-9_-]*",
             tool_choice=frozenset({"none"}),
             parallel_calls=False,
-            schema_drops=frozenset({"encrypted", "nullable", "if", "then", "else"}),
-            schema_repairs=frozenset({"flat_root", "lone_refs", "no_nulls", "no_tuples", "types", "types_in_branches"}),
+            **_MOONSHOTS_SCHEMAS,
             max_tokens="max_completion_tokens",
             passes=frozenset({"stop", "prompt_cache_key", "safety_identifier", "thinking"}),
             efforts=("low", "high", "max"),
@@ -131,6 +145,14 @@ ROWS = (
             reasoning_always=True,
             reasoning_filler=" ",
         ),
+        models={
+            "kimi-k2*": {"effort": "", "effort_fields": {"none": _THINKING_OFF, "*": _THINKING_ON}},
+            "kimi-k3*": {"effort_fields": {}},
+            "moonshot-v1*": {
+                "passes": SAMPLING | {"prompt_cache_key", "safety_identifier"}, "effort": "", "effort_fields": {}, "reasoning_back": "",
+                "json_schema": "words",
+            },
+        },
         efforts=("low", "high", "max"),
         signs=Signs(hosts=("moonshot.ai", "moonshot.cn", "kimi.com")),
         note="sets temperature and the like itself",
@@ -146,7 +168,7 @@ ROWS = (
             logprobs=False,
             stream_usage=False,
             efforts=_EFFORTS,
-            effort_fields={"none": _THINKING_OFF, "*": {"thinking": {"type": "enabled"}}},
+            effort_fields={"none": _THINKING_OFF, "*": _THINKING_ON},
             reasoning_back="reasoning_content",
             reasoning_always=True,
         ),
@@ -167,6 +189,7 @@ ROWS = (
             effort_fields={"none": {"enable_thinking": False}, "*": {"enable_thinking": True}},
             reasoning_back="reasoning_content",
         ),
+        models={"qwen3.[78]-*": {"json_schema": "json_schema"}},
         responses=_FUNCTIONS,
         failures=(
             row("qwen: no money left", "400 403", r"\bArrearage\b", Becomes(429, "insufficient_quota", "insufficient_quota")),
@@ -178,14 +201,11 @@ ROWS = (
     Dialect(
         name="mistral",
         chat=ChatRules(
-            apart=frozenset({("tool", "user")}),
-            ends_with_answer=False,
-            call_id_limit=9,
-            call_ids_exact=True,
+            **_MISTRALS_ORDER,
             strict_tools=True,
             passes=frozenset(
                 {
-                    "temperature", "top_p", "presence_penalty", "frequency_penalty", "stop", "metadata", "prompt_cache_key", "service_tier", "top_k",
+                    "temperature", "top_p", "presence_penalty", "frequency_penalty", "stop", "metadata", "prompt_cache_key", "top_k",
                     "repetition_penalty", "min_tokens", "safe_prompt", "prompt_mode", "prediction", "guardrails",
                 }
             ),
@@ -193,8 +213,8 @@ ROWS = (
             ranges={"temperature": (0, 1.5)},
             stream_usage=False,
             efforts=_EFFORTS,
-            reasoning_back="thinking",
         ),
+        models={"magistral*": {"reasoning_back": "thinking"}},
         failures=(row("mistral: order of messages", "400 422", r"invalid_request_message_order", Becomes(400, "invalid_prompt", "invalid_request_error")),),
         signs=Signs(hosts=("mistral.ai",)),
         note="api.mistral.ai",

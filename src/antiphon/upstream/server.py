@@ -66,7 +66,8 @@ class Upstream:
     def dialect(self, model: str) -> Dialect:
         """Its rules for a model, with what the settings say otherwise."""
         assert self._probed is not None, "known() comes first"
-        return upstream_settings.dialect(self._probed.dialect, self.settings, upstream_settings.of_model(self._models, self.name, model))
+        tables = upstream_settings.of_model(self._models, self.name, model)
+        return upstream_settings.dialect(self._probed.dialect, self.settings, tables, model=model)
 
     @property
     def models(self) -> list[Model]:
