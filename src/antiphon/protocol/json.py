@@ -38,6 +38,7 @@ _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _KEY = re.compile(rb'\s*"((?:[^"\\]|\\.)*)"\s*:\s*')
 _GAP = re.compile(rb"\s*(,|\})")
 _BOM = b"\xef\xbb\xbf"
+_TEXT, _ARRAY, _OBJECT, _NULL = (memoryview(start) for start in (b'"', b"[", b"{", b"null"))
 
 
 class BadJson(ValueError):
@@ -77,23 +78,23 @@ def mend(data: bytes) -> bytes:
 
 def fields(data: bytes | Raw) -> dict[str, Raw]:
     """The members of an object, each value as it was spelled."""
-    return _decoded(_fields, data)
+    return view(data, _fields)
 
 
 def elements(data: bytes | Raw) -> list[Raw]:
     """The elements of an array, each as it was spelled."""
-    return _decoded(_elements, data)
+    return view(data, _elements)
 
 
 def text(data: bytes | Raw) -> str:
     """A JSON string's text."""
-    return _decoded(_text, data)
+    return view(data, _text)
 
 
 def value(data: bytes | Raw) -> Any:
     """Any JSON as Python's own types."""
     try:
-        return _decoded(_anything, data)
+        return view(data, _anything)
     except WrongType:  # a number that msgspec cannot hold; Python's decoder reads it as infinity
         return _forgiving(bytes(data), strict=True)
 
@@ -106,11 +107,6 @@ def an_object(value: Any) -> dict[str, Any]:
 def lenient(spelled: str) -> Any:
     """JSON as a model writes it: raw line ends inside strings are forgiven, lone surrogates replaced. Raises ValueError."""
     return _forgiving(mend(spelled.encode()), strict=False)
-
-
-def view(data: bytes | Raw, decoder: "msgspec.json.Decoder[T]") -> T:
-    """JSON read through a typed view; `decoder` is made once with `reader`."""
-    return _decoded(decoder, data)
 
 
 @overload
@@ -134,22 +130,22 @@ def one_line(data: bytes) -> bytes:
 
 def is_text(data: bytes | Raw) -> bool:
     """Whether a spelled value is a string."""
-    return bytes(memoryview(data)[:1]) == b'"'
+    return memoryview(data)[:1] == _TEXT
 
 
 def is_array(data: bytes | Raw) -> bool:
     """Whether a spelled value is an array."""
-    return bytes(memoryview(data)[:1]) == b"["
+    return memoryview(data)[:1] == _ARRAY
 
 
 def is_object(data: bytes | Raw) -> bool:
     """Whether a spelled value is an object."""
-    return bytes(memoryview(data)[:1]) == b"{"
+    return memoryview(data)[:1] == _OBJECT
 
 
 def is_null(data: bytes | Raw) -> bool:
     """Whether a spelled value is null."""
-    return bytes(memoryview(data)[:5]) == b"null"
+    return memoryview(data)[:5] == _NULL
 
 
 def joined_text(pieces: Iterable[bytes]) -> bytes:
@@ -181,7 +177,8 @@ def spans(data: bytes, members: dict[str, Raw]) -> dict[str, tuple[int, int]] | 
     return None if data[at:].strip() and members else found
 
 
-def _decoded(decoder: "msgspec.json.Decoder[T]", data: bytes | Raw) -> T:
+def view(data: bytes | Raw, decoder: "msgspec.json.Decoder[T]") -> T:
+    """JSON read through a typed view; `decoder` is made once with `reader`."""
     try:
         return decoder.decode(data)
     except msgspec.ValidationError as wrong:
