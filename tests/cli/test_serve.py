@@ -59,11 +59,14 @@ class Serving:
 
 
 @asynccontextmanager
-async def serving(folder: Path, *arguments: str, environ: Mapping[str, str] | None = None) -> AsyncIterator[Serving]:
+async def serving(
+    folder: Path, *arguments: str, environ: Mapping[str, str] | None = None, under: tuple[str, ...] = ()
+) -> AsyncIterator[Serving]:
+    """`under`: the command that starts it."""
     log = folder / "serve.log"
     with log.open("wb") as errors:
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "antiphon", "serve", *arguments),
+            *(*under, sys.executable, "-m", "antiphon", "serve", *arguments),
             stdout=asyncio.subprocess.PIPE,
             stderr=errors,
             env=clean(folder) | dict(environ or {}),
@@ -123,6 +126,41 @@ async def test_a_signal_ends_an_open_stream_with_a_failure_at_once(tmp_path: Pat
     assert status in (0, -number)
     assert seconds < ENDS_WITHIN
     assert "Traceback" not in running.log.read_text()
+
+
+NOT_AT_THE_START = {
+    "aiohttp.web", "antiphon.cli.codex", "antiphon.local_model", "antiphon.upstream.discover", "asyncpg", "cryptography", "h11", "openai",
+    "pydantic", "rich", "tomlkit", "websockets",
+}  # fmt: skip
+"""What costs time to import and is needed by other commands, by some settings, or by nobody."""
+
+
+@pytest.mark.requirement("cli.light")
+async def test_it_starts_with_what_it_needs_and_no_more(tmp_path: Path) -> None:
+    told = {"PYTHONPROFILEIMPORTTIME": "1"}
+    async with serving(tmp_path, "--port", "0", "--upstream", "http://127.0.0.1:9/v1", environ=told) as running:
+        await running.listen()
+    imported = {line.rpartition("|")[2].strip() for line in running.log.read_text().splitlines() if line.startswith("import time:")}
+    assert {"antiphon.http.app", "aiohttp", "uvicorn"} <= imported
+    assert imported & NOT_AT_THE_START == set()
+
+
+FEW_FILES = ("sh", "-c", 'ulimit -Sn 48; exec "$@"', "sh")
+
+
+@pytest.mark.requirement("cli.light")
+@pytest.mark.skipif(os.name != "posix", reason="only POSIX systems limit open files so")
+async def test_a_low_limit_of_open_files_is_raised(tmp_path: Path) -> None:
+    async with (
+        Upstream(chat()) as upstream,
+        serving(tmp_path, "--port", "0", "--upstream", upstream.url, "--api", "chat", under=FEW_FILES) as running,
+        contextlib.AsyncExitStack() as idle,
+    ):
+        await running.listen()
+        for _ in range(64):
+            await idle.enter_async_context(connect(running.url))
+        answer = await fetch(running.url, {"model": "m", "input": "hi", "stream": True})
+        assert answer.types[-1] == "response.completed"
 
 
 async def test_a_client_that_does_not_read_cannot_hold_up_the_end(tmp_path: Path) -> None:

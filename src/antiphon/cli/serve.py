@@ -7,7 +7,7 @@ import signal
 import socket
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,6 +19,9 @@ from antiphon.observe import log
 
 if TYPE_CHECKING:
     from antiphon.cli.http_server import HttpServer
+
+
+MOST_FILES = 65_536
 
 
 def _flags(command: Callable[..., None]) -> Callable[..., None]:
@@ -54,6 +57,7 @@ def serve(file: str, **flags: Any) -> None:
         raise click.UsageError(f"refusing to listen on {settings.host}: without keys only loopback is safe. Use --host 127.0.0.1.")
     log.set_up(settings.log_level)
     signal.signal(signal.SIGTERM, _end)
+    _allow_connections()
     with ExitStack() as stack:
         listening = stack.enter_context(listen(settings.host, settings.port))
         if not settings.upstreams:
@@ -155,6 +159,19 @@ def listen(host: str, port: int) -> socket.socket:
         return socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP, fileno=listening.detach())
     except OSError as bad:
         raise click.ClickException(f"cannot listen on {host}:{port}: {bad.strerror}. Choose another --port, or 0 for a free one.") from None
+
+
+def _allow_connections() -> None:
+    """As many open files as the system grants: a stream needs two, and the usual limit to begin with is for a thousand or fewer."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    granted = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
+    if soft < granted:
+        with suppress(OSError, ValueError):  # macOS names a limit that it does not grant
+            resource.setrlimit(resource.RLIMIT_NOFILE, (granted, hard))
 
 
 def _event_loop() -> asyncio.AbstractEventLoop:
