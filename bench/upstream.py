@@ -20,7 +20,8 @@ MODE = re.compile(rb' ?"%b-(\w+)"' % MODEL.encode())
 END = b"0\r\n\r\n"
 
 
-def _chunked(events: Sequence[bytes]) -> list[bytes]:
+def chunked(events: Sequence[bytes]) -> list[bytes]:
+    """Events as HTTP chunks, one each."""
     return [b"%x\r\n%b\r\n" % (len(event), event) for event in events]
 
 
@@ -29,7 +30,7 @@ def plain(status: bytes, body: bytes) -> bytes:
     return b"HTTP/1.1 %b\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%b" % (status, len(body), body)
 
 
-STREAMS = {b"responses": _chunked(answers.responses_stream()), b"completions": _chunked(answers.chat_stream())}
+STREAMS = {b"responses": chunked(answers.responses_stream()), b"completions": chunked(answers.chat_stream())}
 FIRST = {b"responses": 5, b"completions": 2}
 """How many events there are up to the first delta."""
 BURSTS = {name: HEAD + b"".join(chunks) + END for name, chunks in STREAMS.items()}
