@@ -158,7 +158,7 @@ class Turn:
             if not rules.verbatim:
                 stages.append(Complete(self.begun, new_id=manner.new_id))
             limit = self._document.get("max_output_tokens") if rules.length_cut_completes else None
-            if limit is not None:
+            if isinstance(limit, int):
                 stages.append(LengthCut(hidden_limit=limit, shown="incomplete"))
             if not rules.verbatim:
                 stages.append(CutCalls())

@@ -96,7 +96,12 @@ def test_usage_gets_every_number(told: dict[str, Any], counts: tuple[int, int, i
 
 @pytest.mark.requirement("responses.completed-events")
 def test_counts_become_whole_numbers() -> None:
-    told: dict[str, Any] = {"input_tokens": "5", "output_tokens": 1.5, "total_tokens": True, "input_tokens_details": {"cached_tokens": [1]}}
+    told: dict[str, Any] = {
+        "input_tokens": "5",
+        "output_tokens": 1.5,
+        "total_tokens": True,
+        "input_tokens_details": {"cached_tokens": 2**63},
+    }
     usage = json.loads(bytes(complete().response(Document(json.dumps({"usage": told}).encode()))))["usage"]
     assert (usage["input_tokens"], usage["output_tokens"], usage["total_tokens"]) == (5, 1, 6)
     assert usage["input_tokens_details"]["cached_tokens"] == 0

@@ -87,6 +87,10 @@ class Document:
         raw = self.members.get(name)
         return json.elements(raw) if raw is not None and json.is_array(raw) else []
 
+    def objects(self, name: str) -> "list[Document]":
+        """The objects among the elements of a member; whatever else stands there means nothing to anybody."""
+        return [Document(raw) for raw in self.elements(name) if json.is_object(raw)]
+
     def but(self, /, **changes: Any) -> "Document":
         """This document with some members set, or taken away with `ABSENT`."""
         members: dict[str, Any] = dict(self.members)

@@ -11,6 +11,9 @@ from msgspec import Raw
 from antiphon.protocol import json
 from antiphon.protocol.document import Document
 
+MOST = 2**53
+"""The first count that not every client can read."""
+
 _NULL = Raw(b"null")
 
 DEFAULTS: dict[str, Raw] = {
@@ -77,3 +80,17 @@ def _echo(name: str, request: Document) -> Raw:
     if name in _MERGED and json.is_object(given):
         return Document(DEFAULTS[name]).but(**json.fields(given)).raw
     return given
+
+
+def count(told: Any) -> int:
+    """A number of tokens out of whatever a server says of one; 0 where that is none."""
+    try:
+        found = int(float(told))
+    except (TypeError, ValueError, OverflowError):
+        return 0
+    return found if 0 <= found < MOST else 0
+
+
+def is_count(told: Any) -> bool:
+    """Whether it is a number of tokens as clients read it."""
+    return isinstance(told, int) and not isinstance(told, bool) and 0 <= told < MOST

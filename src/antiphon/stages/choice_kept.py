@@ -33,8 +33,8 @@ class ChoiceKept:
 
     def response(self, response: Document) -> Document:
         """A response object that was not streamed."""
-        for item in response.elements("output"):
-            self._see(Document(item))
+        for item in response.objects("output"):
+            self._see(item)
         if response.text("status") == "completed":
             self._judge()
         return response

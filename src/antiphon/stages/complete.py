@@ -13,7 +13,7 @@ from msgspec import Raw
 from antiphon.protocol import json, stream_rules
 from antiphon.protocol.document import Document
 from antiphon.protocol.event_views import Event
-from antiphon.protocol.response import MEMBERS
+from antiphon.protocol.response import MEMBERS, count, is_count
 
 _INDEX = {name: "summary_index" for name in stream_rules.INSIDE if "summary" in name}
 _WITHOUT_PART = frozenset(
@@ -31,7 +31,7 @@ class Complete:
         self._begun = begun
         self._new_id = new_id
         self._count = 0
-        self._done: dict[Any, Document] = {}
+        self._done: dict[int, Document] = {}
         self._places: dict[str, Any] = {}
 
     def feed(self, event: Event) -> Iterable[Event]:
@@ -53,7 +53,7 @@ class Complete:
         missing: dict[str, Any] = {name: self._begun().members[name] for name in absent}
         if (usage := response.document("usage")) is not None and (whole := _whole_usage(usage)) is not usage:
             missing["usage"] = whole
-        items = [Document(raw) for raw in response.elements("output")]
+        items = response.objects("output")
         mended = [_mended(item) for item in items]
         if any(after is not before for after, before in zip(mended, items, strict=True)):
             missing["output"] = mended
@@ -65,10 +65,10 @@ class Complete:
         response = ended.document("response")
         if response is None:
             return [ended]
-        output = response.elements("output")
+        output = response.objects("output")
         if not output and self._done:
             return [ended.but(response=response.but(output=list(self._done.values())))]
-        untold = [(index, Document(raw)) for index, raw in enumerate(output) if index not in self._done]
+        untold = [(index, item) for index, item in enumerate(output) if index not in self._done]
         return [*(one for index, item in untold for one in self._told(index, item)), ended]
 
     def _told(self, index: int, item: Document) -> list[Event]:
@@ -100,8 +100,9 @@ class Complete:
         named = item.but(id=self._places["item_id"]) if item.text("id") is None and "item_id" in self._places else item
         if (whole := _mended(named)) is not item:
             changes["item"] = whole
-        if event.type == stream_rules.ITEM_DONE:
-            self._done[changes.get("output_index", event.get("output_index"))] = whole
+        index = changes.get("output_index", event.get("output_index"))
+        if event.type == stream_rules.ITEM_DONE and isinstance(index, int):
+            self._done[index] = whole
         return event.but(**changes) if changes else event
 
     def _inside(self, event: Event) -> Event:
@@ -118,8 +119,8 @@ class Complete:
 def _whole_usage(usage: Document) -> Document:
     """Usage with every number: Codex takes a response for broken that lacks one."""
     missing = _uncounted(usage, ("input_tokens", "output_tokens"))
-    if not _is_count(usage.get("total_tokens")):
-        missing["total_tokens"] = sum(_count(usage.get(name)) for name in ("input_tokens", "output_tokens"))
+    if not is_count(usage.get("total_tokens")):
+        missing["total_tokens"] = sum(count(usage.get(name)) for name in ("input_tokens", "output_tokens"))
     for name, counts in _USAGE_DETAILS.items():
         details = usage.document(name) or Document(b"{}")
         absent = _uncounted(details, counts)
@@ -129,18 +130,7 @@ def _whole_usage(usage: Document) -> Document:
 
 def _uncounted(told: Document, names: Iterable[str]) -> dict[str, Any]:
     """The counts that are missing there or are no whole numbers, as such."""
-    return {name: _count(told.get(name)) for name in names if not _is_count(told.get(name))}
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _count(value: Any) -> int:
-    try:
-        return int(float(value))
-    except (TypeError, ValueError, OverflowError):
-        return 0
+    return {name: count(told.get(name)) for name in names if not is_count(told.get(name))}
 
 
 def _mended(item: Document) -> Document:

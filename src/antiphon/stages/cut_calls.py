@@ -34,7 +34,7 @@ class CutCalls:
         """A response without the call that was cut."""
         if response.text("status") != "incomplete":
             return response
-        items = [Document(raw) for raw in response.elements("output")]
+        items = response.objects("output")
         kept = [item for item in items if not _is_cut(item)]
         return response if len(kept) == len(items) else response.but(output=kept)
 

@@ -33,7 +33,7 @@ class Restore:
     def __init__(self, registry: Registry, echo: dict[str, Raw]) -> None:
         self._registry = registry
         self._echo = echo
-        self._open: dict[Any, tuple[Streams, InputUnwrapper]] = {}
+        self._open: dict[bytes, tuple[Streams, InputUnwrapper]] = {}
 
     def feed(self, event: Event) -> Iterable[Event]:
         """One event, in the client's own words."""
@@ -43,7 +43,7 @@ class Restore:
             return self._added(event)
         if event.type == stream_rules.ITEM_DONE:
             return self._done(event)
-        streams, unwrapper = self._open.get(event.get("output_index"), (None, None))
+        streams, unwrapper = self._open.get(_place(event), (None, None))
         if streams is Streams.INPUT and unwrapper is not None:
             return self._input(event, unwrapper)
         if streams is None or unwrapper is None:
@@ -58,7 +58,7 @@ class Restore:
         headers = response.document("headers") if "model" in self._echo else None
         if headers is not None:  # Codex warns of a model that is not the one it asked for
             changes["headers"] = headers.but(**{name: ABSENT for name in headers.members if name.lower() == "openai-model"})
-        output = [Document(raw) for raw in response.elements("output")]
+        output = response.objects("output")
         raised = [self._raised(item) for item in output]
         if any(after is not before for after, before in zip(raised, output, strict=True)):
             changes["output"] = raised
@@ -79,7 +79,7 @@ class Restore:
         if name != self._registry.dispatcher and (entry is None or entry.is_plain):
             return [event]
         streams = Streams.NOTHING if entry is None or name == self._registry.dispatcher else entry.lowering.streams
-        self._open[event.get("output_index")] = (streams, InputUnwrapper())
+        self._open[_place(event)] = (streams, InputUnwrapper())
         return [] if streams is Streams.NOTHING else [event.but(item=self._registry.raised_call(item))]
 
     def _done(self, event: Event) -> list[Event]:
@@ -88,7 +88,7 @@ class Restore:
             return [event]
         raised = self._registry.raised_call(item)
         done = event if raised is item else event.but(item=raised)
-        streams, _ = self._open.get(event.get("output_index"), (None, None))
+        streams, _ = self._open.get(_place(event), (None, None))
         return [*self._beginning(done, raised), done] if streams is Streams.NOTHING else [done]
 
     @staticmethod
@@ -123,8 +123,15 @@ class Restore:
         if event.type == stream_rules.ARGUMENTS_DONE:
             text = lowering.custom_input(event.text("arguments") or "")
             return [Event.made(stream_rules.INPUT_DONE, {**places, "input": text})]
+        if event.text("delta") is None:
+            return []
         piece = unwrapper.feed(bytes(event.members["delta"]))
         return [] if piece is None else [Event.made(stream_rules.INPUT_DELTA, {**places, "delta": Raw(piece)})]
 
     def _raised(self, item: Document) -> Document:
         return self._registry.raised_call(item) if item.text("type") == "function_call" else item
+
+
+def _place(event: Event) -> bytes:
+    """Which item an event speaks of."""
+    return bytes(event.members.get("output_index", b""))

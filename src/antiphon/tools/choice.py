@@ -48,7 +48,7 @@ def read(spelled: Raw, tools: Registry, notes: list[Note]) -> Choice | None:
     given = request.choice(spelled)
     word = json.text(spelled) if len(memoryview(spelled)) and json.is_text(spelled) else None
     if not tools.callable_entries:
-        if given is not None or word == REQUIRED:
+        if given is not None or word not in (None, AUTO, NONE):
             notes.append(Note(Kind.DROPPED, "tool_choice", "there are no tools upstream"))
         return None
     if given is None:
@@ -66,8 +66,8 @@ def _named(given: Document, tools: Registry, notes: list[Note]) -> Choice | None
 def _allowed(given: Document, tools: Registry, notes: list[Note]) -> Choice:
     told = given.document("allowed_tools") or given  # as Chat Completions nests it
     names: dict[str, None] = {}
-    for number, tool in enumerate(told.elements("tools")):
-        found = _names(Document(tool), tools)
+    for number, tool in enumerate(told.objects("tools")):
+        found = _names(tool, tools)
         names |= found
         if not found:
             notes.append(Note(Kind.DROPPED, f"tool_choice.tools[{number}]", "no such tool upstream"))

@@ -3,12 +3,11 @@
 Not here: where in a chunk servers put it (`chat_answer`).
 """
 
-from math import isfinite
 from typing import Any
 
 from msgspec import Raw
 
-from antiphon.protocol import json
+from antiphon.protocol import json, response
 from antiphon.protocol.document import Document
 
 PLACES: dict[str, tuple[tuple[str, ...], ...]] = {
@@ -42,7 +41,7 @@ def told(spelled: Raw) -> Raw | None:
 def _count(counts: Any, *path: str) -> int:
     for name in path:
         counts = json.an_object(counts).get(name)
-    return int(counts) if isinstance(counts, int | float) and isfinite(counts) else 0
+    return response.count(counts)
 
 
 def _detail(counts: dict[str, Any], name: str) -> int:
