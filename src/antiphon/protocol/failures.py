@@ -76,11 +76,12 @@ _CONTEXT = "|".join(
     (
         r"context_length_exceeded|exceed_context_size|context_window_exceeded|ContextWindowExceeded",
         r"maximum context length",  # OpenAI, vLLM, DeepSeek, OpenRouter, SGLang
-        r"exceed(s|ed)? (the )?(available |model'?s? |max(imum)? )*context (size|length|window|limit)",  # llama.cpp, Ollama, Anthropic
-        r"longer than the (maximum model length|model'?s context)",  # vLLM, SGLang
+        r"exceed(s|ed)? (the |your )?(available |model'?s? |max(imum)? )*context( (size|length|window|limit))?",  # llama.cpp, Ollama, Anthropic
+        r"longer than (the )?(max(imum)?\b|model'?s)",  # vLLM, SGLang
         r"\b(prompt|prompt_tokens|context|input)\b.{0,60}\bmax_(model|seq)_len\b",  # vLLM, TabbyAPI, SiliconFlow
         r"context (length|window|size) (of only|(has been )?exceeded|exceeds|overflow)|context the overflows",  # LM Studio, llama.cpp, MiniMax
-        r"greater than the context length|reached context length",  # LM Studio
+        r"greater than the (context length|max(imum)? position)|reached context length|configured context size is",  # LM Studio, DS4
+        r"context (is )?full|(context|n_ctx|prompt[_ ]tokens?|input tokens?|token) (limit )?(was |has been )?(exceeded|reached)",  # llama.cpp's like
         r"too long for (the )?(requested )?model|(prompt|input|request) is too long",  # Bedrock, Anthropic
         r"prompt( tokens)? too long|max(imum)? prompt length",  # Ollama, Baidu, xAI
         r"prompt exceeds max(imum)? length|exceeded model token limit",  # GLM, Kimi
@@ -90,7 +91,11 @@ _CONTEXT = "|".join(
         r"input token count.{0,40}exceeds|inputs?`? tokens.{0,40}must be <=|inputs`? must have less than",  # Gemini, TGI
         r"prompt token count.{0,40}exceeds|model_max_prompt_tokens_exceeded",  # GitHub Copilot
         r"tokens (in the prompt )?(\d+ )?cannot exceed|number of input tokens exceeds",  # Cohere, watsonx, Bedrock
-        r"exceeds? (the )?(maximum|max) (input|prompt|sequence|number of input tokens)[ _]?(length)?",  # TensorRT-LLM
+        r"exceeds? (the )?max(imum)?[ _](allowed )?(input|prompt|sequence|model|number of input tokens)[ _]?(length|len)?",  # TensorRT-LLM, Poolside
+        r"(prompt|token|input)[^\n]{0,60}exceed[^\n]{0,40}(max_num_tokens|model'?s limit|limit of \d)|supports up to \d+ tokens",  # TensorRT-LLM
+        r"too many (input |prompt )?tokens(?!.{0,5}please wait)",  # Hugging Face, Cohere
+        r"(prompt|context|input|conversation|messages?)\b[^.\n]{0,40}(?<!string )(?<!array )too (long|large)",  # whoever says it plainly
+        r"(上下文|输入|tokens?|prompt)[^,，。]{0,8}(超过|超出|超长|过长)",
         r"requested tokens?.{0,40}exceed.{0,20}context",  # llama-cpp-python
     )
 )
@@ -99,7 +104,8 @@ _MODEL = "|".join(
         r"model_not_(found|available|supported)|invalid_model\b|DeploymentNotFound",
         r"model[ _](does |was |is )?not[ _](found|exist)|(unknown|no such|not found the|unable to access) model",
         r"model:? (with id |named )?(['\"`][^'\"`]{1,120}['\"`]|[^\s'\"`]+) (was |is )?(does not exist|not found|not loaded|not available)",
-        r"invalid model( name| id|:)|not a valid model|model identifier is invalid|'\S+' model is not supported|no models? loaded",
+        r"invalid model( name| id|:|$)|not a valid model|model identifier is invalid|'\S+' model is not supported|no models? loaded",
+        r"unsupported model|could not find model|model doesn'?t exist|not have access to model|model:? [`'\"]\S+[`'\"] is not supported",
         r"no endpoints found for|models/\S+ is not found|not_found_error\s+model: |模型不存在",  # OpenRouter, Gemini, Anthropic, GLM
     )
 )
