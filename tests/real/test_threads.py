@@ -1,0 +1,76 @@
+"""Real Codex is the measure: what it sends when it resumes a file is what Antiphon rebuilds out of it."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+
+import pytest
+
+from antiphon.history.normalisation import Senses, normalised
+from antiphon.protocol.document import Document
+from antiphon.threads.context import is_context
+from antiphon.threads.thread import Thread
+from antiphon.threads.truncation import UNKNOWN_MODEL
+from tests.eras.resumed import Json, Resumed, plain, resume, without_ids
+from tests.threads.recorded import RECORDED, Recorded
+
+AT_ONCE = 3
+UNREADABLE = {"0.20.0"}  # by the newest Codex
+OTHERWISE = {"0.42.0-compacted"}  # that version put all that users had said into one message; later ones rebuild it as we do
+
+
+def rebuilt(thread: Thread) -> list[Json]:
+    """The history for the scripted model: pictures, no sounds, none in their own size."""
+    items = normalised(thread.history(UNKNOWN_MODEL).items, Senses(audio=False, original=False)).items
+    return [plain(json.loads(bytes(item))) for item in items]
+
+
+async def all_resumed(recorded: Sequence[Recorded], *, by_itself: bool = False) -> list[Resumed]:
+    """Each by the newest Codex, or by the version that wrote it."""
+    turns = asyncio.Semaphore(AT_ONCE)
+
+    async def one(each: Recorded) -> Resumed:
+        async with turns:
+            return await resume(each.files, each.newest.name, **({"version": each.version} if by_itself else {}))
+
+    return await asyncio.gather(*map(one, recorded))
+
+
+@pytest.mark.real
+@pytest.mark.slow
+@pytest.mark.requirement("threads.history")
+@pytest.mark.usefixtures("codex_binary")
+def test_codex_sends_what_is_rebuilt() -> None:
+    readable = [one for one in RECORDED if one.version not in UNREADABLE]
+    for recorded, resumed in zip(readable, asyncio.run(all_resumed(readable)), strict=True):
+        assert resumed.exit == 0, (recorded.id, resumed.errors)
+        assert resumed.sent[len(resumed.sent) - len(resumed.new) :] == resumed.new, recorded.id
+        assert resumed.past == rebuilt(recorded.thread()), recorded.id
+
+
+@pytest.mark.real
+@pytest.mark.slow
+@pytest.mark.full
+@pytest.mark.requirement("threads.history")
+def test_each_version_sends_of_its_own_what_is_rebuilt() -> None:
+    compared = [one for one in RECORDED if one.id not in OTHERWISE]
+    for recorded, resumed in zip(compared, asyncio.run(all_resumed(compared, by_itself=True)), strict=True):
+        assert resumed.exit == 0, (recorded.id, resumed.errors)
+        assert conversation(resumed.past) == conversation(rebuilt(recorded.thread())), recorded.id
+
+
+def conversation(items: Sequence[Json]) -> list[Json]:
+    """What old versions do otherwise than the newest, taken out: they put the context of the run in front of a compacted history, and 0.20 of
+    any; from 0.98 to 0.125 they word the JSON of a tool's output anew.
+    """
+    return [_worded(item) for item in without_ids(items) if not is_context(Document.of(item))]
+
+
+def _worded(item: Json) -> Json:
+    output = item.get("output")
+    if not isinstance(output, str) or not output.startswith('{"output":'):
+        return item
+    told = json.loads(output)
+    about = told["metadata"]
+    text = f"Exit code: {about['exit_code']}\nWall time: {about['duration_seconds']} seconds\nOutput:\n{told['output']}"
+    return {**item, "output": text}
