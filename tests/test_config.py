@@ -19,6 +19,7 @@ OTHER: dict[str, tuple[Any, Any, Any]] = {
     "dialect": ("vllm", "openai", "chat"),
     "upstream_key_env": ("FILE", "VARIABLE", "FLAG"),
     "store": ("file", "variable", "flag"),
+    "key_env": ("FILE", "VARIABLE", "FLAG"),
     "keep_days": (1, 2, 3),
     "keep_stream_hours": (1, 2, 3),
     "gguf": ("file.gguf", "variable.gguf", "flag.gguf"),

@@ -35,7 +35,7 @@ class Setting(NamedTuple):
 
 
 SETTINGS: tuple[Setting, ...] = (
-    Setting("host", str, "127.0.0.1", "Address to listen on; loopback only, until keys exist."),
+    Setting("host", str, "127.0.0.1", "Address to listen on; beyond loopback only with keys (antiphon keys add)."),
     Setting("port", int, DEFAULT_PORT, "Port to listen on; 0 takes a free one.", most=65535),
     Setting("upstream", str, "", "The model server's base URL, such as http://localhost:8000/v1."),
     Setting("api", str, "auto", "The API to speak with it.", APIS),
@@ -47,6 +47,7 @@ SETTINGS: tuple[Setting, ...] = (
         "sqlite",
         "Where to keep state: `sqlite` (a file in the data folder), a path that ends in .db, `postgresql://…`, `memory`, `none`.",
     ),
+    Setting("key_env", str, "", "The environment variable that holds keys for clients, besides those of `antiphon keys`."),
     Setting("keep_days", int, 30, "How long responses are kept that nobody continues; 0: for ever.", flag=False),
     Setting("keep_stream_hours", int, 24, "How long the events of a background response are kept.", flag=False, least=1),
     Setting("gguf", str, "", "Another model file for the embedded model server."),
@@ -147,6 +148,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     aliases: dict[str, str]
     failures: tuple[Row, ...]
     store: str
+    key_env: str
     keep_days: int
     keep_stream_hours: int
     gguf: str

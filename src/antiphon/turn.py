@@ -78,6 +78,11 @@ class Turn:
         self._refuse_losses()
 
     @property
+    def document(self) -> Document:
+        """The request that was translated."""
+        return self._document
+
+    @property
     def cache_key(self) -> str:
         """The client's `prompt_cache_key`: whose prompts begin alike."""
         return self._document.text("prompt_cache_key") or ""

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,15 @@ import pytest
 from tests.wires.client import Reply, fetch, get
 from tests.wires.gateway import gateway
 from tests.wires.upstream import Call, Upstream, chunks, completion, data, named, response, responses_events, streaming, whole
+
+
+async def eventually(holds: Callable[[], Awaitable[bool]], *, within: float = 20) -> None:
+    """Waits until it holds."""
+    async with asyncio.timeout(within):
+        while True:
+            if await holds():
+                return
+            await asyncio.sleep(0.02)
 
 
 def said(call: Call) -> list[str]:
@@ -63,12 +72,12 @@ class World:
 
     async def ended(self, id: str) -> Any:
         """A background response, once it has ended."""
-        async with asyncio.timeout(20):
-            while True:
-                found = (await self.get(f"/v1/responses/{id}")).json
-                if found["status"] not in ("queued", "in_progress"):
-                    return found
-                await asyncio.sleep(0.02)
+
+        async def has_ended() -> bool:
+            return (await self.get(f"/v1/responses/{id}")).json["status"] not in ("queued", "in_progress")
+
+        await eventually(has_ended)
+        return (await self.get(f"/v1/responses/{id}")).json
 
     def seen(self) -> list[str]:
         """What the model was given last."""

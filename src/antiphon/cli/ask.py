@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import click
 
+from antiphon.cli import running_gateway
 from antiphon.protocol import json, sse
 from antiphon.protocol.document import Document
 from antiphon.protocol.event_views import Event, of_frame
@@ -75,7 +76,12 @@ class Gateway:
     def _reply(self, method: str, path: str, body: bytes | None = None) -> Generator[http.client.HTTPResponse]:
         with closing(self._connect(self._host, self._port, timeout=self._timeout)) as connection:
             try:
-                connection.request(method, self._base + path, body, {"content-type": "application/json", "accept": "text/event-stream"})
+                connection.request(
+                    method,
+                    self._base + path,
+                    body,
+                    {"content-type": "application/json", "accept": "text/event-stream", **running_gateway.authorization()},
+                )
                 reply = connection.getresponse()
             except (OSError, http.client.HTTPException) as refused:
                 raise Failed(f"no gateway answers at {self.url} ({refused!r}); start one with: antiphon serve") from None

@@ -110,7 +110,7 @@ def _environment(*, isolated: bool) -> dict[str, str]:
 def _settings(gateway: str, program: Program, arguments: Sequence[str], *, isolated: bool) -> Settings:
     models = running_gateway.fetch(gateway, "/v1/models")
     model = None if codex_settings.names_model(arguments) else codex_settings.first_model(models)
-    settings = Settings(base_url=f"{gateway}/v1", model=model)
+    settings = Settings(base_url=f"{gateway}/v1", model=model, key_env=running_gateway.KEY if running_gateway.authorization() else "")
     match _way(program, codex_settings.IN_OWN_HOME if isolated else codex_settings.IN_USERS_HOME):
         case codex_settings.BY_URL:
             return replace(settings, catalogue_url=True)

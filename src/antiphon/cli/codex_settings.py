@@ -24,9 +24,10 @@ BY_FILE = "model_catalog_json"
 IN_USERS_HOME = (BY_FILE, BY_URL)
 IN_OWN_HOME = (BY_URL, BY_FILE)
 
-# Measured too: with neither a login nor a key it never asks the URL. The gateway needs no key, so any will do.
+# Measured too: with neither a login nor a key it never asks the URL. A gateway without keys takes any.
 KEY = "experimental_bearer_token"
 NO_KEY = "none"
+KEY_ENV = "env_key"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +38,8 @@ class Settings:
     """With `/v1`."""
     model: str | None
     """None: the user named one."""
+    key_env: str = ""
+    """The variable with the gateway's key; empty: it asks for none."""
     catalogue_url: bool = False
     catalogue_file: Path | None = None
 
@@ -52,7 +55,11 @@ class Settings:
     def provider(self) -> dict[str, str]:
         """The provider's table."""
         found = {"name": "Antiphon", "base_url": self.base_url, "wire_api": "responses"}
-        return found | {BY_URL: f"{self.base_url}/models", KEY: NO_KEY} if self.catalogue_url else found
+        if self.catalogue_url:
+            found[BY_URL] = f"{self.base_url}/models"
+        if self.key_env:
+            return found | {KEY_ENV: self.key_env}
+        return found | {KEY: NO_KEY} if self.catalogue_url else found
 
 
 def overrides(settings: Settings) -> list[str]:

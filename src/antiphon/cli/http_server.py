@@ -16,6 +16,7 @@ from antiphon.cli.bounded_head import BoundedHead
 from antiphon.http.app import app
 from antiphon.http.background import Background
 from antiphon.http.gateway import Gateway
+from antiphon.http.keyring import Keyring
 
 GRACE_SECONDS = 1
 """How long a client that does not read may hold up the end."""
@@ -24,13 +25,13 @@ GRACE_SECONDS = 1
 class HttpServer(uvicorn.Server):
     """Serves a gateway."""
 
-    def __init__(self, gateway: Gateway) -> None:
+    def __init__(self, gateway: Gateway, keyring: Keyring) -> None:
         self._pool = gateway.pool
         self._background = None if gateway.store is None else Background(gateway, gateway.store)
         self.listening = asyncio.Event()
         super().__init__(
             uvicorn.Config(
-                app(gateway, self._background), ws="none", lifespan="on", http=BoundedHead, access_log=False, log_level="error", proxy_headers=False,
+                app(gateway, keyring, self._background), ws="none", lifespan="on", http=BoundedHead, access_log=False, log_level="error", proxy_headers=False,
                 server_header=False, timeout_keep_alive=75, timeout_graceful_shutdown=GRACE_SECONDS,
             )
         )  # fmt: skip

@@ -13,6 +13,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "setup": ("antiphon.cli.setup", "Write Antiphon into a client's own configuration, or take it out again."),
     "ask": ("antiphon.cli.ask", "Ask one question through a running gateway."),
     "dialects": ("antiphon.cli.dialects", "List the kinds of model servers that are known, and their rules."),
+    "keys": ("antiphon.cli.keys", "Keys for clients: make, list, revoke."),
+    "store": ("antiphon.cli.store", "What is kept: its size, pruning, taking out and in."),
     "unknown": ("antiphon.cli.unknown", "List what clients sent and this version does not know."),
     "model": ("antiphon.cli.model", "The embedded model: get its weights, see them."),
 }

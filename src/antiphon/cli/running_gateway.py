@@ -4,8 +4,9 @@ Not here: the gateway itself (`serve`), nor what the client is told of it.
 """
 
 import http.client
+import os
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -18,6 +19,10 @@ LISTENING = re.compile(rb"antiphon: listening on (http://\S+)")
 PATIENCE = 300.0
 """Seconds for a gateway to start, the embedded model and its weights included."""
 LIMIT = 16_000_000
+
+
+KEY = "ANTIPHON_API_KEY"
+"""The variable with the key for a gateway that asks for one."""
 
 
 class NoGateway(Exception):
@@ -44,7 +49,7 @@ def fetch(url: str, path: str, *, within: float = 20) -> Document:
     try:
         connection = kind(at.hostname or "", at.port, timeout=within)
         try:
-            connection.request("GET", f"{at.path.rstrip('/')}{path}")
+            connection.request("GET", f"{at.path.rstrip('/')}{path}", headers=authorization())
             response = connection.getresponse()
             body = response.read(LIMIT)
         finally:
@@ -53,9 +58,17 @@ def fetch(url: str, path: str, *, within: float = 20) -> Document:
         _ = document.members
     except (OSError, http.client.HTTPException, ValueError, BadJson, WrongType) as failed:
         raise NoGateway(f"no gateway answers at {url}: {failed}") from None
+    if response.status == http.HTTPStatus.UNAUTHORIZED:
+        raise NoGateway(f"{url} asks for a key: set {KEY}")
     if response.status != http.HTTPStatus.OK:
         raise NoGateway(f"{url}{path} answered {response.status}")
     return document
+
+
+def authorization(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """The header that a gateway with keys asks for, where the user has one."""
+    key = environ.get(KEY, "").strip()
+    return {"authorization": f"Bearer {key}"} if key else {}
 
 
 @contextmanager

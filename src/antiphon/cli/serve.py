@@ -14,7 +14,6 @@ import click
 
 from antiphon import config
 from antiphon.config import BadConfig, Config
-from antiphon.http.guard import is_loopback
 from antiphon.observe import log
 
 if TYPE_CHECKING:
@@ -42,6 +41,7 @@ def _flags(command: Callable[..., None]) -> Callable[..., None]:
 @click.option("--config", "file", default="", help="A configuration file to read instead of the usual one.")
 def serve(file: str, **flags: Any) -> None:
     """Run the gateway. With no upstream it looks for model servers on this machine, else it starts the embedded model."""
+    from antiphon.cli import kept_state
     from antiphon.store import state
     from antiphon.store.state import BadStore
     from antiphon.upstream import access
@@ -53,18 +53,17 @@ def serve(file: str, **flags: Any) -> None:
         state.store(settings.store, config.data_folder())
     except (BadConfig, BadStore) as bad:
         raise click.UsageError(str(bad)) from None
-    if not is_loopback(settings.host):
-        raise click.UsageError(f"refusing to listen on {settings.host}: without keys only loopback is safe. Use --host 127.0.0.1.")
     log.set_up(settings.log_level)
     signal.signal(signal.SIGTERM, _end)
     _allow_connections()
+    kept = kept_state.check(settings, os.environ)
     with ExitStack() as stack:
         listening = stack.enter_context(listen(settings.host, settings.port))
         if not settings.upstreams:
             settings = _with_upstream(settings, stack)
         for line in _warnings(settings, os.environ):
             _say(f"antiphon: {line}")
-        _say(f"antiphon: {_state(settings)}")
+        _say(f"antiphon: {kept}")
         with asyncio.Runner(loop_factory=_event_loop) as runner:
             runner.run(_run(settings, listening))
 
@@ -80,14 +79,6 @@ def _warnings(settings: Config, environ: Mapping[str, str]) -> Iterator[str]:
             yield f"INSECURE: any certificate is taken for {name}; whoever is on the way can read keys and answers"
         if upstream.proxy == "none" and proxies.proxy(upstream.url, "environment", environ):
             yield f'{proxies.named(environ)} is set, and not used for {name}: proxy = "environment" uses it'
-
-
-def _state(settings: Config) -> str:
-    """Where state is kept, without a password."""
-    from antiphon.store import state
-
-    place = state.place(settings.store, config.data_folder())
-    return f"state is kept in {place}" if place else "no state is kept: every request must carry its whole history"
 
 
 def _with_upstream(settings: Config, stack: ExitStack) -> Config:
@@ -119,7 +110,9 @@ def _embedded(settings: Config, stack: ExitStack) -> str:
 def server(settings: Config, environ: Mapping[str, str]) -> "HttpServer":
     """The gateway, ready to listen. Call it inside the loop that it is to run in."""
     from antiphon.cli.http_server import HttpServer
+    from antiphon.http import keyring
     from antiphon.http.gateway import Gateway
+    from antiphon.http.keyring import Keyring
     from antiphon.observe import journal
     from antiphon.observe.journal import Journal
     from antiphon.store import state
@@ -136,9 +129,9 @@ def server(settings: Config, environ: Mapping[str, str]) -> "HttpServer":
     )
     unknown = Journal(journal.path(config.data_folder(environ)), capture=settings.capture)
     kept = state.store(settings.store, config.data_folder(environ))
-    return HttpServer(
-        Gateway(settings, Pool(settings, environ=environ), manner, unknown, kept, f"{socket.gethostname()}:{secrets.token_hex(8)}")
-    )
+    process = f"{socket.gethostname()}:{secrets.token_hex(8)}"
+    gateway = Gateway(settings, Pool(settings, environ=environ), manner, unknown, kept, process)
+    return HttpServer(gateway, Keyring(kept, keyring.of_environment(settings.key_env, environ)))
 
 
 async def _run(settings: Config, listening: socket.socket) -> None:

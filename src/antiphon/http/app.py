@@ -14,10 +14,13 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from antiphon import __version__
 from antiphon.http import conversations, models, problems, relay, stored
+from antiphon.http.auth import Auth
 from antiphon.http.background import Background
 from antiphon.http.endpoint import Endpoint
 from antiphon.http.gateway import Gateway
-from antiphon.http.guard import Guard
+from antiphon.http.guard import Guard, is_loopback
+from antiphon.http.input_tokens import input_tokens
+from antiphon.http.keyring import Keyring
 from antiphon.http.relay import Relay
 from antiphon.http.responses_sse import Exchange
 from antiphon.loop.ports import StoreFailed
@@ -28,7 +31,7 @@ PREFIXES = ("/v1", "")
 """Where the API is: some clients are told the host alone and ask for `/responses`."""
 
 
-def app(gateway: Gateway, background: Background | None = None) -> ASGIApp:
+def app(gateway: Gateway, keyring: Keyring, background: Background | None = None) -> ASGIApp:
     """The ASGI app; `background` comes with a store."""
     answers = {"/responses": Endpoint(gateway, partial(Exchange, background=background))}
     answers |= {path: Endpoint(gateway, partial(Relay, path=path)) for path in relay.PATHS}
@@ -52,7 +55,8 @@ def app(gateway: Gateway, background: Background | None = None) -> ASGIApp:
         },
     )
     made.state.gateway, made.state.background = gateway, background
-    return Guard(_straight(hot, made), hosts=frozenset({gateway.config.host}))
+    host = gateway.config.host
+    return Guard(Auth(_straight(hot, made), keyring, always=not is_loopback(host), counted=hot.keys()), host=host)
 
 
 def _api(prefix: str) -> list[Route]:
@@ -60,6 +64,7 @@ def _api(prefix: str) -> list[Route]:
     return [
         Route(f"{prefix}/responses", upgrade_refused, methods=["GET"]),
         Route(f"{prefix}/responses/{{id}}/tool_outputs", tool_outputs, methods=["POST"]),
+        Route(f"{prefix}/responses/input_tokens", input_tokens, methods=["POST"]),
         Route(f"{prefix}/responses/{{id}}/input_items", stored.input_items),
         Route(f"{prefix}/responses/{{id}}/cancel", stored.cancel, methods=["POST"]),
         Route(f"{prefix}/responses/{{id}}", stored.get),

@@ -133,6 +133,8 @@ class Background:
         except StoreFailed:
             await release(self._gateway, prepared)
             raise
+        if prepared.caller.slot is not None:
+            prepared.caller.slot.outlives = True
         self._start(prepared.identity.id, self._run(prepared, headers))
         return spelled
 
@@ -197,6 +199,8 @@ class Background:
             self._unended.append((Taken(prepared.identity.id, prepared.caller.owner, b"", 0, bytes(prepared.turn.begun())), _NOT_KEPT))
         finally:
             record.write()
+            if prepared.caller.slot is not None:
+                prepared.caller.slot.free()
             await release(self._gateway, prepared)
 
     async def _look_after(self) -> None:

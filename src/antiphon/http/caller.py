@@ -5,6 +5,7 @@ from fnmatch import fnmatchcase
 
 from starlette.types import Scope
 
+from antiphon.http.limits import Slot
 from antiphon.loop.ports import Key
 from antiphon.protocol.errors import NotFound
 
@@ -19,6 +20,8 @@ class Caller:
 
     owner: str = LOCAL
     key: Key | None = None
+    slot: Slot | None = None
+    """Its request, as it counts for the key's limits."""
 
     def may_use(self, model: str) -> bool:
         """Whether the key allows a model's name."""

@@ -1,7 +1,8 @@
 """Who may speak to the gateway at all: no web page may, and nothing that reached it by a name that is not its own.
 
 A page in the user's browser can send requests to loopback, and by a name that it points there itself it could read the answers too. So a request
-with an `Origin` or `Referer` or from another site is refused, and so is a `Host` that is not loopback or the address listened on.
+with an `Origin` or `Referer` or from another site is refused, and so is a `Host` that is not loopback or the address listened on. Who listens beyond
+loopback is called by names of all kinds, and asks for a key instead.
 """
 
 from functools import lru_cache
@@ -17,11 +18,12 @@ _FOREIGN_SITES = frozenset({"cross-site", "same-site"})
 
 
 class Guard:
-    """An ASGI app in front of another; `hosts` are names allowed besides loopback ones."""
+    """An ASGI app in front of another. `host` is the address listened on."""
 
-    def __init__(self, app: ASGIApp, *, hosts: frozenset[str] = frozenset()) -> None:
+    def __init__(self, app: ASGIApp, *, host: str) -> None:
         self._app = app
-        self._hosts = hosts
+        self._host = host
+        self._any_name = not is_loopback(host)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         refusal = self._refusal(scope) if scope["type"] == "http" else None
@@ -46,7 +48,7 @@ class Guard:
         return None
 
     def _is_own(self, name: str) -> bool:
-        return is_loopback(name) or name in self._hosts
+        return self._any_name or is_loopback(name) or name == self._host
 
 
 @lru_cache(maxsize=256)

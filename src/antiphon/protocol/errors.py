@@ -68,7 +68,6 @@ class Unauthorized(ClientError):
     """No key, or none that is in force."""
 
     status = 401
-    type = "authentication_error"
     code = "invalid_api_key"
 
 

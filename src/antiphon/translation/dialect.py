@@ -177,6 +177,8 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     """Reasoning efforts that Codex may offer."""
     signs: Signs = Signs()
     """What it is recognised by."""
+    counts: str = ""
+    """How it counts the tokens of a prompt when asked: as `openai`, `vllm` or `llama.cpp` do; empty: it does not."""
     note: str = ""
     """What a person should know."""
 

@@ -44,6 +44,7 @@ _VERBATIM = ResponsesRules(
 ROWS = (
     Dialect(
         name="openai",
+        counts="openai",
         prefers="responses",
         chat=_OPENAI_CHAT,
         responses=_VERBATIM,
@@ -53,6 +54,7 @@ ROWS = (
     ),
     Dialect(
         name="azure",
+        counts="openai",
         prefers="responses",
         chat=ChatRules(
             late_developer="developer",

@@ -22,6 +22,7 @@ _TOO_LONG = Becomes(400, "context_length_exceeded", "invalid_request_error")
 ROWS = (
     Dialect(
         name="llama.cpp",
+        counts="llama.cpp",
         chat=ChatRules(
             ends_with_answer=False,
             passes=SAMPLING | _SAMPLERS | _LLAMA_SAMPLERS,
@@ -57,6 +58,7 @@ ROWS = (
     ),
     Dialect(
         name="vllm",
+        counts="vllm",
         prefers="responses",
         chat=ChatRules(
             passes=SAMPLING
