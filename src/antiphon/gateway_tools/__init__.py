@@ -1,0 +1,1 @@
+"""Tools that the gateway runs itself, and what they reach the world by."""
