@@ -9,7 +9,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 
@@ -113,8 +113,14 @@ SETTINGS: tuple[Setting, ...] = (
         flag=False,
     ),
     Setting("capture", bool, False, "Keep the body of unknown tools and items too, not only their shape.", flag=False),
+    Setting("tool_rounds", int, 16, "The most model calls in one response whose tools the gateway runs.", flag=False, least=1, most=1000),
+    Setting("tool_seconds", float, 120.0, "How long one call of a tool that the gateway runs may take.", flag=False, least=0.1),
+    Setting("tool_turn_seconds", float, 900.0, "How long all rounds of such a response may take together.", flag=False, least=0.1),
+    Setting("tool_result_kb", int, 64, "The most of a tool's result that the model is shown, in KiB.", flag=False, least=1),
     Setting("log_level", str, "info", "How much to log.", ("debug", "info", "warning", "error")),
 )
+TABLES = frozenset({"upstreams", "models", "aliases", "failures", "web_search", "fetch"})
+"""What the file may hold besides settings."""
 BY_NAME = {setting.name: setting for setting in SETTINGS}
 REVIEW_MODEL = "codex-auto-review"
 _BOOLEANS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
@@ -134,6 +140,22 @@ class FailureRow(msgspec.Struct, forbid_unknown_fields=True):
     def row(self) -> Row:
         """The row as the table has it."""
         return row(self.name, self.statuses, self.wording, Becomes(self.status, self.code, self.type))
+
+
+class WebSearchSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[web_search]`: the service that searches the web for models whose server cannot."""
+
+    provider: Literal["searxng", "brave", "tavily", "duckduckgo"]
+    url: str = ""
+    key_env: str = ""
+
+
+class FetchSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[fetch]`: what may be fetched besides public addresses."""
+
+    allow_urls: tuple[str, ...] = ()
+    seconds: float = 20.0
+    max_mb: int = 10
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True):
@@ -170,7 +192,13 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     default_model: str
     deferred_tools: bool
     capture: bool
+    tool_rounds: int
+    tool_seconds: float
+    tool_turn_seconds: float
+    tool_result_kb: int
     log_level: str
+    web_search: WebSearchSettings | None
+    fetch: FetchSettings
 
 
 def data_folder(environ: Mapping[str, str] = os.environ) -> Path:
@@ -197,7 +225,10 @@ def load(flags: Mapping[str, Any] | None = None, *, file: str = "", environ: Map
     upstreams = _upstreams(written, settings, environ)
     named = {name: settings[name] for name in settings if name in Config.__struct_fields__}
     aliases = _shaped(written, "aliases", dict[str, str])
-    return Config(**named, upstreams=upstreams, models=_models(written), aliases=aliases, failures=_failures(written))
+    web_search = _shaped(written, "web_search", WebSearchSettings) if "web_search" in written else None
+    fetch = _shaped(written, "fetch", FetchSettings)
+    tables: dict[str, Any] = {"upstreams": upstreams, "models": _models(written), "aliases": aliases, "failures": _failures(written)}
+    return Config(**named, **tables, web_search=web_search, fetch=fetch)
 
 
 def _read_file(named: str, environ: Mapping[str, str]) -> dict[str, Any]:
@@ -208,7 +239,7 @@ def _read_file(named: str, environ: Mapping[str, str]) -> dict[str, Any]:
         written = tomllib.loads(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as bad:
         raise BadConfig(f"{path}: {bad}") from None
-    unknown = set(written) - set(BY_NAME) - {"upstreams", "models", "aliases", "failures"}
+    unknown = set(written) - set(BY_NAME) - TABLES
     if unknown:
         raise BadConfig(f"{path}: unknown setting {', '.join(sorted(unknown))}")
     return written

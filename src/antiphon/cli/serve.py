@@ -110,6 +110,7 @@ def _embedded(settings: Config, stack: ExitStack) -> str:
 def server(settings: Config, environ: Mapping[str, str]) -> "HttpServer":
     """The gateway, ready to listen. Call it inside the loop that it is to run in."""
     from antiphon.cli.http_server import HttpServer
+    from antiphon.cli.own_tools import hosts
     from antiphon.http import keyring
     from antiphon.http.gateway import Gateway
     from antiphon.http.keyring import Keyring
@@ -129,8 +130,9 @@ def server(settings: Config, environ: Mapping[str, str]) -> "HttpServer":
     )
     unknown = Journal(journal.path(config.data_folder(environ)), capture=settings.capture)
     kept = state.store(settings.store, config.data_folder(environ))
+    own_tools = hosts(settings, config.data_folder(environ), new_id=manner.new_id, environ=environ)
     process = f"{socket.gethostname()}:{secrets.token_hex(8)}"
-    gateway = Gateway(settings, Pool(settings, environ=environ), manner, unknown, kept, process)
+    gateway = Gateway(settings, Pool(settings, environ=environ), manner, unknown, kept, process, own_tools)
     return HttpServer(gateway, Keyring(kept, keyring.of_environment(settings.key_env, environ)))
 
 

@@ -13,7 +13,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from antiphon import __version__
-from antiphon.http import conversations, models, problems, relay, stored
+from antiphon.http import conversations, models, problems, relay, standalone_search, stored
 from antiphon.http.auth import Auth
 from antiphon.http.background import Background
 from antiphon.http.endpoint import Endpoint
@@ -77,6 +77,7 @@ def _api(prefix: str) -> list[Route]:
         Route(f"{prefix}/conversations/{{id}}/items", conversations.add_items, methods=["POST"]),
         Route(f"{prefix}/conversations/{{id}}/items/{{item}}", conversations.item),
         Route(f"{prefix}/conversations/{{id}}/items/{{item}}", conversations.delete_item, methods=["DELETE"]),
+        Route(f"{prefix}/alpha/search", standalone_search.search, methods=["POST"]),
         Route(f"{prefix}/models", models.models),
         Route(f"{prefix}/models/{{model:path}}", models.model),
     ]
@@ -158,5 +159,7 @@ async def _lifespan(app: Starlette) -> AsyncGenerator[None]:
                 work.cancel()
     finally:
         await gateway.pool.close()
+        if gateway.hosts is not None:
+            await gateway.hosts.close()
         if gateway.store is not None:
             await gateway.store.close()

@@ -15,9 +15,10 @@ from starlette.datastructures import Headers
 from antiphon.http import problems
 from antiphon.http.caller import Caller
 from antiphon.http.gateway import HOLD_SECONDS, Gateway
-from antiphon.http.prepared import Identity, Prepared, acquire, asking, prepare, release
+from antiphon.http.prepared import Identity, Prepared, acquire, prepare, release, responding
 from antiphon.loop import run
 from antiphon.loop.ports import Events, Holder, Kept, Store, StoreFailed, Taken
+from antiphon.loop.rounds import Rounds
 from antiphon.loop.run import ModelAnswer, Responding
 from antiphon.observe import log
 from antiphon.protocol import failures, request, stream_rules
@@ -186,12 +187,12 @@ class Background:
         record = log.Record(model=prepared.to.model)
         record.begin(prepared.to.name, prepared.to.api, prepared.turn.notes)
         out = Detached(self._gateway, self._store, prepared.identity.id, self._changed[prepared.identity.id], record)
-        responding = Responding(prepared.turn, asking(self._gateway, prepared.to, headers), out, out)
+        answering = responding(self._gateway, prepared, headers, out, out)
         try:
-            await _respond(responding)
+            await _respond(answering)
             record.status = 200
-            if responding.answer.failure is not None:
-                record.failed(responding.answer.failure)
+            if answering.answer.failure is not None:
+                record.failed(answering.answer.failure)
         except Lost:
             pass
         except StoreFailed as failed:
@@ -254,13 +255,13 @@ class Background:
             log.LOGGER.info("state: pruned %s", ", ".join(f"{count} {name}" for name, count in pruned.items()))
 
 
-async def _respond(responding: Responding) -> None:
+async def _respond(answering: Responding | Rounds) -> None:
     try:
-        await responding.stream()
+        await answering.stream()
     except (Lost, StoreFailed):
         raise
     except Exception as error:  # noqa: BLE001 - whatever it is, the response must end
-        await responding.fail(problems.told(error))
+        await answering.fail(problems.told(error))
 
 
 def _behind(events: Events, after: int) -> bytes:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from antiphon.config import Config
+from antiphon.loop.hosts import Hosts
 from antiphon.loop.ports import Holder, Store
 from antiphon.observe.journal import Journal
 from antiphon.turn import Manner
@@ -22,6 +23,8 @@ class Gateway:
     journal: Journal
     store: Store | None = None
     process: str = ""
+    hosts: Hosts | None = None
+    """The tools that it runs itself; None where it runs none."""
 
     def holder(self) -> Holder:
         """This process, as the store knows it for a while."""

@@ -1,8 +1,9 @@
 """A request made ready for its model: who keeps state for it, what came before it, where it goes, what it becomes there."""
 
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from starlette.datastructures import Headers
 
@@ -13,7 +14,8 @@ from antiphon.http.caller import Caller
 from antiphon.http.gateway import Gateway
 from antiphon.loop.ports import Entry, Store, StoreFailed
 from antiphon.loop.recall import Recalled, recall
-from antiphon.loop.run import Ask, Events, Keep
+from antiphon.loop.rounds import Hosting, Rounds
+from antiphon.loop.run import Ask, Events, Keep, Out, Responding
 from antiphon.protocol import request
 from antiphon.protocol.document import Document
 from antiphon.protocol.errors import InvalidRequest
@@ -51,6 +53,7 @@ class Prepared:
     recalled: Recalled
     input: list[bytes]
     caller: Caller
+    hosting: Hosting | None = None
 
     @property
     def is_kept(self) -> bool:
@@ -76,19 +79,58 @@ async def prepare(gateway: Gateway, document: Document, view: RequestView, calle
     target = Target(to.api, to.dialect, to.model)
     store = gateway.store
     if store is None or (to.api == "responses" and target.dialect.responses.keeps_state):
-        return Prepared(to, Turn(document, view, target, gateway.manner), NOBODY, None, NOTHING_KEPT, [], caller)
+        made = await _made(gateway, to, caller, document)
+        return Prepared(to, made.turn, NOBODY, None, NOTHING_KEPT, [], caller, made.hosting)
     wanted = continuation.wish(document, view)
     if not wanted.keeps and not wanted.has_past:
-        turn = Turn(document, view, target, gateway.manner)
-        if not any(note.why == REFERENCE for note in turn.notes):
-            return Prepared(to, turn, NOBODY, wanted, NOTHING_KEPT, [], caller)
+        made = await _made(gateway, to, caller, document)
+        if not any(note.why == REFERENCE for note in made.turn.notes):
+            return Prepared(to, made.turn, NOBODY, wanted, NOTHING_KEPT, [], caller, made.hosting)
     new = request.items(view.input) if len(memoryview(view.input)) else []
     recalled = await recall(store, caller.owner, wanted, new)
     own = identity or Identity(gateway.manner.new_id("resp"), gateway.manner.now())
     told, notes = _told(document, wanted, recalled, target)
-    turn = Turn(told, request.view(told), target, gateway.manner, shown=continuation.shown(wanted, *own))
-    turn.notes += notes
-    return Prepared(to, turn, own, wanted, recalled, [bytes(item) for item in new] if wanted.keeps else [], caller)
+    made = await _made(gateway, to, caller, told, shown=continuation.shown(wanted, *own))
+    made.turn.notes += notes
+    return Prepared(to, made.turn, own, wanted, recalled, [bytes(item) for item in new] if wanted.keeps else [], caller, made.hosting)
+
+
+class _Made(NamedTuple):
+    turn: Turn
+    hosting: Hosting | None
+
+
+async def _made(gateway: Gateway, to: Destination, caller: Caller, document: Document, *, shown: Mapping[str, Any] | None = None) -> _Made:
+    """The request's turn, with the gateway's own tools open where it declares any."""
+    target, manner, view = Target(to.api, to.dialect, to.model), gateway.manner, request.view(document)
+    hosts = None if to.api == "responses" and to.dialect.responses.verbatim else gateway.hosts
+    if hosts is None:
+        return _Made(Turn(document, view, target, manner, shown=shown), None)
+    ready = await hosts.set(document, view, caller.owner)
+    told = {**(shown or {}), **ready.shown}
+    turn = Turn(ready.document, request.view(ready.document), target, manner, shown=told)
+    turn.notes += ready.notes
+    if ready.open is None:
+        return _Made(turn, None)
+
+    def again(seen: Sequence[Document], *, last: bool) -> Turn:
+        """The same request after a round."""
+        changes: dict[str, Any] = {"input": [*request.items(ready.document.members["input"]), *seen]}
+        if last or "tool_choice" in ready.document:
+            changes["tool_choice"] = "none" if last else "auto"
+        goes_on, begun = ready.document.but(**changes), turn.begun()
+        identity = {name: begun.members[name] for name in ("id", "created_at")}
+        return Turn(goes_on, request.view(goes_on), target, manner, shown={**told, **identity})
+
+    return _Made(turn, ready.open(again))
+
+
+def responding(gateway: Gateway, prepared: Prepared, headers: Headers, out: Out, keep: Keep | None) -> Responding | Rounds:
+    """What answers the request: one model call, or as many as the gateway's own tools need."""
+    ask = asking(gateway, prepared.to, headers)
+    if prepared.hosting is None:
+        return Responding(prepared.turn, ask, out, keep)
+    return Rounds(prepared.turn, prepared.hosting, ask, out, keep)
 
 
 def _told(document: Document, wanted: Wish, recalled: Recalled, target: Target) -> tuple[Document, list[Note]]:

@@ -15,7 +15,8 @@ from antiphon.http.background import Background
 from antiphon.http.endpoint import Asked
 from antiphon.http.following import Following
 from antiphon.http.gateway import Gateway
-from antiphon.http.prepared import Prepared, acquire, asking, keeper, prepare, release
+from antiphon.http.prepared import Prepared, acquire, keeper, prepare, release, responding
+from antiphon.loop.rounds import Rounds
 from antiphon.loop.run import Events, ModelAnswer, Responding
 from antiphon.observe import log
 from antiphon.protocol import notes, request
@@ -28,6 +29,7 @@ from antiphon.translation.unknowns import unknowns
 from antiphon.turn import Turn
 
 DROPPED = "x-antiphon-dropped"
+Answering = Responding | Rounds
 
 
 class Exchange:
@@ -71,8 +73,8 @@ class Exchange:
             return
         await acquire(self._gateway, prepared)
         try:
-            responding = Responding(prepared.turn, asking(self._gateway, prepared.to, self._headers), self, keeper(self._gateway, prepared))
-            await (self._stream(responding, prepared, group) if view.stream else self._whole(responding, prepared))
+            answering = responding(self._gateway, prepared, self._headers, self, keeper(self._gateway, prepared))
+            await (self._stream(answering, prepared, group) if view.stream else self._whole(answering, prepared))
         finally:
             await release(self._gateway, prepared)
 
@@ -87,8 +89,8 @@ class Exchange:
         followed = Following(self._background, self._caller.owner, prepared.identity.id, after=-1, keepalive=keepalive)
         await followed.send(self._send, self._told)
 
-    async def _whole(self, responding: Responding, prepared: Prepared) -> None:
-        response = await responding.whole()
+    async def _whole(self, answering: Answering, prepared: Prepared) -> None:
+        response = await answering.whole()
         self._tell_losses(prepared.turn)
         await self._answer_whole(response)
 
@@ -96,25 +98,25 @@ class Exchange:
         self._record.status = 200
         await self._answer(Response(bytes(response), headers=self._told, media_type="application/json"))
 
-    async def _stream(self, responding: Responding, prepared: Prepared, group: asyncio.TaskGroup) -> None:
-        keeper = _Keeper(self._gateway.config.keepalive_seconds, group, self.quiet_for, lambda: self._keep_alive(responding, prepared))
+    async def _stream(self, answering: Answering, prepared: Prepared, group: asyncio.TaskGroup) -> None:
+        keeper = _Keeper(self._gateway.config.keepalive_seconds, group, self.quiet_for, lambda: self._keep_alive(answering, prepared))
         try:
-            await responding.stream()
+            await answering.stream()
         except Exception as error:
             if not self.started:
                 raise
-            await responding.fail(problems.told(error))
+            await answering.fail(problems.told(error))
         finally:
             keeper.stop()
-        self._record.notes += responding.answer.notes
-        if responding.answer.failure is not None:
-            self._record.failed(responding.answer.failure)
+        self._record.notes += answering.answer.notes
+        if answering.answer.failure is not None:
+            self._record.failed(answering.answer.failure)
         if not self._closed:
             await self._write(b"", last=True)
 
-    async def _keep_alive(self, responding: Responding, prepared: Prepared) -> None:
+    async def _keep_alive(self, answering: Answering, prepared: Prepared) -> None:
         """An event that only says that the stream lives; it takes no number of its own, so that what follows keeps its."""
-        event = await responding.keep_alive(begins=prepared.to.api == "chat")
+        event = await answering.keep_alive(begins=prepared.to.api == "chat")
         if event is not None:
             await self._write(event.but(sequence_number=self._numbering.last).wire())
 

@@ -188,12 +188,17 @@ class Responding:
             return events
         if response.raw is not ended.members["response"]:
             events = _with_end(events, ended.but(response=response))
-        try:
-            await keep.end(_spelled(events, response), events)
-        except StoreFailed as failed:
-            error = {"code": StoreUnavailable.code, "message": str(failed)}
-            return _with_end(events, Event.made(stream_rules.FAILED, {"response": response.but(status="failed", error=error)}))
-        return events
+        return await ended_with(keep, events, response)
+
+
+async def ended_with(keep: Keep, events: Events, response: Document) -> Events:
+    """The last events once their response is kept; where it cannot be, events that say so."""
+    try:
+        await keep.end(_spelled(events, response), events)
+    except StoreFailed as failed:
+        error = {"code": StoreUnavailable.code, "message": str(failed)}
+        return _with_end(events, Event.made(stream_rules.FAILED, {"response": response.but(status="failed", error=error)}))
+    return events
 
 
 def _with_end(events: Events, ended: Event) -> Events:
