@@ -8,13 +8,15 @@ The rule by which what is new in that run is taken out of the request has two pa
 import json
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from antiphon.threads.folder import ids
 from tests.eras import run
+from tests.eras.app_server import AppServer, app_server
 from tests.eras.recordings import ERAS, Step
 from tests.matrix import codex
 from tests.matrix.codex import Home
@@ -48,10 +50,7 @@ async def resume(files: Mapping[str, bytes], name: str, version: str = codex.VER
         async with ScriptedServer(ResponsesWire(), _answers, codex.CLIENT_KEY) as server:
             home = Home(root=root, overrides=run.settings(server.url, root, catalogue=ERAS[version].catalogue, provider=provider))
             home.fill({})
-            place = root / "codex" / "sessions" / "2026" / "01" / "01"
-            place.mkdir(parents=True)
-            for each, data in files.items():
-                (place / each).write_bytes(data)
+            place = _place(files, root)
             step = Step(prompt=PROMPT)
             if ERAS[version].resume == "setting":
                 await run.speak(step, home, program, place / name)
@@ -64,6 +63,29 @@ async def resume(files: Mapping[str, bytes], name: str, version: str = codex.VER
             has_instructions = bool(server.exchanges) and bool(server.exchanges[0].body.get("instructions"))
             written = (place / name).read_bytes()[len(files[name]) :]
             return _told(exit, errors, sent, _new(written), run.rollouts(root / "codex"), has_instructions=has_instructions)
+
+
+@asynccontextmanager
+async def served(files: Mapping[str, bytes]) -> AsyncIterator[AppServer]:
+    """The newest Codex as an app-server, with the files in its home."""
+    program = await codex.find(codex.VERSION)
+    with tempfile.TemporaryDirectory(prefix="served-", ignore_cleanup_errors=True) as folder:
+        root = Path(os.path.realpath(folder))
+        async with ScriptedServer(ResponsesWire(), _answers, codex.CLIENT_KEY) as model:
+            home = Home(root=root, overrides=run.settings(model.url, root, catalogue="url"))
+            home.fill({})
+            _place(files, root)
+            flags = [part for name, value in home.overrides.items() for part in ("-c", f"{name}={value}")]
+            async with app_server([str(program), "app-server", *flags], env=home.environment(), cwd=home.cwd) as server:
+                yield server
+
+
+def _place(files: Mapping[str, bytes], root: Path) -> Path:
+    place = root / "codex" / "sessions" / "2026" / "01" / "01"
+    place.mkdir(parents=True)
+    for name, data in files.items():
+        (place / name).write_bytes(data)
+    return place
 
 
 def _answers(_: View) -> Reply:

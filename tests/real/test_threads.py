@@ -3,15 +3,17 @@
 import asyncio
 import json
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
 from antiphon.history.normalisation import Senses, normalised
 from antiphon.protocol.document import Document
 from antiphon.threads.context import is_context
+from antiphon.threads.folder import ids
 from antiphon.threads.thread import Thread
 from antiphon.threads.truncation import UNKNOWN_MODEL
-from tests.eras.resumed import Json, Resumed, plain, resume, without_ids
+from tests.eras.resumed import Json, Resumed, plain, resume, served, without_ids
 from tests.threads.recorded import RECORDED, Recorded
 
 AT_ONCE = 3
@@ -57,6 +59,36 @@ def test_each_version_sends_of_its_own_what_is_rebuilt() -> None:
     for recorded, resumed in zip(compared, asyncio.run(all_resumed(compared, by_itself=True)), strict=True):
         assert resumed.exit == 0, (recorded.id, resumed.errors)
         assert conversation(resumed.past) == conversation(rebuilt(recorded.thread())), recorded.id
+
+
+@pytest.mark.real
+@pytest.mark.slow
+@pytest.mark.requirement("threads.turns")
+@pytest.mark.usefixtures("codex_binary")
+def test_codex_shows_the_same_turns_as_far_as_it_shows_any() -> None:
+    legacy = [one for one in RECORDED if one.version not in UNREADABLE and one.thread().meta.mode == "legacy"]
+    for recorded, told in zip(legacy, asyncio.run(all_read(legacy)), strict=True):
+        ours = [_plain(json.loads(bytes(turn.document()))) for turn in recorded.thread().turns(complete=False)]
+        assert ours == [_plain(turn) for turn in told], recorded.id
+
+
+async def all_read(recorded: Sequence[Recorded]) -> list[list[Json]]:
+    """The turns of each thread as the newest Codex tells them; one server reads all, as their ids differ by version only."""
+    turns = asyncio.Semaphore(AT_ONCE)
+
+    async def one(each: Recorded) -> list[Json]:
+        async with turns, served(each.files) as server:
+            told = await server.ask("thread/read", {"threadId": ids(each.newest.name)[0], "includeTurns": True})
+            return told["thread"]["turns"]
+
+    return await asyncio.gather(*map(one, recorded))
+
+
+def _plain(told: Any) -> Any:
+    """Without what is null, and without the one field that is not of the file."""
+    if isinstance(told, dict):
+        return {name: _plain(value) for name, value in told.items() if value is not None and name != "rootTurnId"}
+    return [_plain(value) for value in told] if isinstance(told, list) else told
 
 
 def conversation(items: Sequence[Json]) -> list[Json]:

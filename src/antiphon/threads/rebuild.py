@@ -84,18 +84,13 @@ class _Scan:
         return self.segment
 
     def _event(self, line: Line) -> None:
-        turn_id = line.payload.text("turn_id")
         match line.kind:
             case "thread_rolled_back":
                 self.pending += rolled_back(line)
                 self.tail.append(line)
-            case "task_complete" if self.segment is None:
-                self.segment = _Segment(turn_id)
-            case "turn_aborted" if self.segment is not None or turn_id is not None:
-                self._open().turn_id = self._open().turn_id or turn_id
             case "user_message":
                 self._open().is_users = True
-            case "task_started" if self.segment is not None and self.segment.is_of(turn_id):
+            case "task_started" if self.segment is not None and self.segment.is_of(line.payload.text("turn_id")):
                 self._close()
             case _:
                 pass

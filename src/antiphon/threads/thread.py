@@ -18,6 +18,7 @@ from antiphon.threads.line import Line
 from antiphon.threads.meta import Meta
 from antiphon.threads.rebuild import History
 from antiphon.threads.truncation import Limit
+from antiphon.threads.turns import Turn, taken, turns
 
 
 class Thread:
@@ -53,3 +54,8 @@ class Thread:
     def history(self, limit: Limit | None = None) -> History:
         """What its model is to read. `limit` is the model's own for a tool's output; None leaves outputs as they are stored."""
         return rebuild.rebuild(self.backwards(), limit)
+
+    def turns(self, *, complete: bool = True) -> Iterator[Turn]:
+        """Its turns, oldest first. With `complete`, what Codex's own reader loses is in them."""
+        removed = taken(self.lines(), complete=complete)
+        return turns(self.lines(), complete=complete, removed=removed)
