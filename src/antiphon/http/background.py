@@ -130,7 +130,7 @@ class Background:
         spelled = events[0].document("response") or queued
         data = Numbering().wire(events)
         try:
-            await self._store.begin(prepared.entry(spelled), body, Events(0, FIRST, data), self._gateway.holder())
+            await self._store.begin(prepared.entry(spelled, self._gateway.process), body, Events(0, FIRST, data), self._gateway.holder())
         except StoreFailed:
             await release(self._gateway, prepared)
             raise

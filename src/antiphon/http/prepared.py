@@ -60,14 +60,14 @@ class Prepared:
         """Whether its response is to be kept."""
         return self.wanted is not None and self.wanted.keeps
 
-    def entry(self, response: Document) -> Entry:
-        """Its response for the store."""
+    def entry(self, response: Document, holder: str) -> Entry:
+        """Its response for the store; `holder` is this process."""
         assert self.wanted is not None, "somebody else keeps it"
         before, (id, created_at) = self.recalled.before, self.identity
         return Entry(
             id=id, owner=self.caller.owner, created_at=created_at,
             status=response.text("status") or "completed", input=self.input, response=bytes(response), parent=self.wanted.previous,
-            behind=None if before is None else before.place, conversation=self.wanted.conversation, background=self.wanted.background,
+            behind=None if before is None else before.place, conversation=self.wanted.conversation, background=self.wanted.background, holder=holder,
         )  # fmt: skip
 
 
@@ -160,17 +160,18 @@ def asking(gateway: Gateway, to: Destination, headers: Headers) -> Ask:
 
 def keeper(gateway: Gateway, prepared: Prepared) -> Keep | None:
     """Who keeps the response of a request whose client waits for it."""
-    return _Keeper(gateway.store, prepared) if gateway.store is not None and prepared.is_kept else None
+    return _Keeper(gateway.store, prepared, gateway.process) if gateway.store is not None and prepared.is_kept else None
 
 
 @dataclass(frozen=True, slots=True)
 class _Keeper:
     store: Store
     prepared: Prepared
+    process: str
 
     async def end(self, response: Document, events: Events) -> None:
         """Keeps it; nobody can ask for its events again."""
-        await self.store.save(self.prepared.entry(response))
+        await self.store.save(self.prepared.entry(response, self.process))
 
 
 async def acquire(gateway: Gateway, prepared: Prepared) -> None:

@@ -58,6 +58,8 @@ class Entry:
     behind: Place | None = None
     conversation: str | None = None
     background: bool = False
+    holder: str = ""
+    """The process that has the conversation for this response, and lets it go with it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ comes back can do no harm.
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from antiphon.loop.ports import Entry, Events, Holder, Place, Taken
 from antiphon.protocol.document import Document
@@ -64,11 +64,11 @@ def cancel(owner: str, id: str, document: bytes, last: Callable[[int], bytes]) -
 
 def _over(deletes: str, *args: Any) -> Operation[Row | None]:
     """The run that is over: its turn, its next number, its conversation; None where there is none, or another was quicker."""
-    return (yield from first(f"{deletes} RETURNING turn, next, conversation", *args))
+    return (yield from first(f"{deletes} RETURNING turn, next, conversation, held_by", *args))
 
 
 def _ended(id: str, run: Row, document: bytes) -> Operation[None]:
-    turn, _, conversation = run
+    turn, _, conversation, holder = run
     row = yield from first("SELECT owner, lane, position, parent, created_at, inputs, form FROM turns WHERE turn = ?1", turn)
     assert row is not None, "a run has its turn"
     owner, lane, position, parent, created_at, inputs, old = row
@@ -94,14 +94,23 @@ def _ended(id: str, run: Row, document: bytes) -> Operation[None]:
     yield from responses.delete_unused(old)
     yield from turns.write_items(turn, owner, response.parts.output, start=inputs)
     if conversation is not None:
-        yield from _into_conversation(turn, owner, conversation, status)
+        yield from _into_conversation(turn, owner, _Ended(conversation, holder, status))
 
 
-def _into_conversation(turn: int, owner: str, conversation: str, status: str) -> Operation[None]:
-    if status in turns.APPENDS:
-        lane, position = yield from turns.behind_head(conversation, owner)
-        if lane is not None:
-            yield Ask("UPDATE turns SET lane = ?2, position = ?3 WHERE turn = ?1", (turn, lane, position))
+class _Ended(NamedTuple):
+    """A conversation, which process had it, and how the response in it ended."""
+
+    conversation: str
+    holder: str
+    status: str
+
+
+def _into_conversation(turn: int, owner: str, told: _Ended) -> Operation[None]:
+    """A response that ended well has its place now, any other has none; the conversation is free."""
+    appends = told.status in turns.APPENDS
+    lane, position = yield from turns.behind_head(told.conversation, owner, told.holder, by=int(appends))
+    if appends and lane is not None:
+        yield Ask("UPDATE turns SET lane = ?2, position = ?3 WHERE turn = ?1", (turn, lane, position))
 
 
 def events(owner: str, id: str, after: int) -> Operation[list[Events]]:

@@ -70,9 +70,9 @@ def write(entry: Entry) -> Operation[int]:
     """Writes a turn with its items: behind what it continues, or, where something stands there already, in a lane of its own; its number."""
     turn = yield from _prepared(entry)
     appends, behind = entry.status in APPENDS, entry.behind
-    if entry.conversation is not None and appends:
-        lane, position = yield from behind_head(entry.conversation, entry.owner)
-        if lane is not None:
+    if entry.conversation is not None:
+        lane, position = yield from behind_head(entry.conversation, entry.owner, entry.holder, by=int(appends))
+        if lane is not None and appends:
             return (yield from _put(turn._replace(lane=lane, position=position)))
     elif behind is not None and behind.open and appends:
         number = yield from _put(turn._replace(lane=behind.lane, position=behind.position + 1))
@@ -130,11 +130,13 @@ def _item_rows(owner: str, items: Sequence[bytes], start: int) -> Iterator[tuple
         yield (number, name, None, hashed(owner, item)) if len(item) >= LARGE else (number, name, item, None)
 
 
-def behind_head(conversation: str, owner: str) -> Operation[tuple[int | None, int]]:
-    """The next place in a conversation; None where it was deleted meanwhile."""
+def behind_head(conversation: str, owner: str, holder: str, *, by: int) -> Operation[tuple[int | None, int]]:
+    """The next place in a conversation (or, `by` 0, its last), which the holder lets go with it; None where it was deleted meanwhile."""
     row = yield from first(
-        "UPDATE conversations SET head = head + 1 WHERE id = ?1 AND owner = ?2 RETURNING lane, head", conversation, owner
-    )
+        "UPDATE conversations SET head = head + ?3, held_by = CASE WHEN held_by = ?4 THEN NULL ELSE held_by END"
+        " WHERE id = ?1 AND owner = ?2 RETURNING lane, head",
+        conversation, owner, by, holder,
+    )  # fmt: skip
     return (None, 0) if row is None else (row[0], row[1])
 
 
