@@ -9,7 +9,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, cast
 
 import msgspec
 
@@ -236,7 +236,7 @@ def _read_file(named: str, environ: Mapping[str, str]) -> dict[str, Any]:
     if not named and not path.exists():
         return {}
     try:
-        written = tomllib.loads(path.read_text("utf-8"))
+        written = tomllib.loads(path.read_text("utf-8-sig"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as bad:
         raise BadConfig(f"{path}: {bad}") from None
     unknown = set(written) - set(BY_NAME) - TABLES
@@ -319,7 +319,19 @@ def _failures(written: dict[str, Any]) -> tuple[Row, ...]:
 
 
 def _shaped(written: dict[str, Any], name: str, shape: Any, *, empty: Any = None) -> Any:
+    given = written.get(name, {} if empty is None else empty)
     try:
-        return msgspec.convert(written.get(name, {} if empty is None else empty), shape)
+        return msgspec.convert(given, shape)
     except msgspec.ValidationError as wrong:
-        raise BadConfig(f"[{name}]: {wrong}") from None
+        misfit = _misfit(name, cast("dict[str, Any]", given), shape) if isinstance(given, dict) and empty is None else None
+        raise BadConfig(misfit or f"[{name}]: {wrong}") from None
+
+
+def _misfit(name: str, tables: dict[str, Any], shape: Any) -> str | None:
+    """What is wrong with the first of some named tables that is not as it should be."""
+    for key, table in tables.items():
+        try:
+            msgspec.convert({key: table}, shape)
+        except msgspec.ValidationError as wrong:
+            return f"[{name}.{key}]: {str(wrong).replace(' - at `$[...]`', '').replace('$[...]', '$')}"
+    return None
