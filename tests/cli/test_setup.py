@@ -1,7 +1,7 @@
 """`antiphon setup codex` on a home of the test: what lies there before and after, byte for byte."""
 
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -121,6 +121,41 @@ def test_setting_up_again_after_an_edit_remembers_the_edit(home: Path) -> None:
     assert files(home)["config.toml.before-antiphon"] == edited
     said("--yes", "--undo")
     assert files(home) == {"config.toml": edited}
+
+
+OWN = b'# mine\n[model_providers.antiphon]\nname = "Old" # named by hand\nrequest_max_retries = 9\n\n[tui]\nx = 1\n'
+
+
+def test_a_provider_that_the_user_has_put_there_comes_back(home: Path) -> None:
+    (home / "config.toml").write_bytes(OWN)
+    assert said("--yes", "--model", "small").exit_code == 0
+    assert files(home)["config.toml.before-antiphon"] == OWN
+    assert b"request_max_retries = 9" in files(home)["config.toml"]
+    assert "set up already" in said("--yes", "--model", "small").output
+    assert said("--yes", "--undo").exit_code == 0
+    assert files(home) == {"config.toml": OWN}
+
+
+def as_a_folder(path: Path) -> None:
+    path.mkdir()
+
+
+def as_a_link_to_itself(path: Path) -> None:
+    path.symlink_to(path)
+
+
+def in_place_of_the_folder(path: Path) -> None:
+    path.parent.rmdir()
+    path.parent.write_text("")
+
+
+@pytest.mark.parametrize("odd", [as_a_folder, as_a_link_to_itself, in_place_of_the_folder])
+def test_what_cannot_be_read_is_told_in_a_sentence(home: Path, odd: Callable[[Path], None]) -> None:
+    odd(home / "config.toml")
+    for arguments in (["--yes", "--model", "small"], ["--yes", "--undo"]):
+        refused = said(*arguments)
+        assert (refused.exit_code, type(refused.exception)) == (1, SystemExit)
+        assert "is as it was." in refused.output
 
 
 def test_undoing_nothing_is_no_error(home: Path) -> None:

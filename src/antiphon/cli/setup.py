@@ -6,6 +6,7 @@ file, the backup and the questions. A symbolic link is followed, and what it poi
 
 import contextlib
 import difflib
+import errno
 import os
 import stat
 import tempfile
@@ -17,6 +18,7 @@ import click
 from antiphon import config
 from antiphon.cli import codex_config, codex_program, codex_settings, running_gateway
 from antiphon.cli.codex import configured
+from antiphon.cli.codex_config import Lines
 from antiphon.cli.codex_settings import Settings
 
 PRIVATE = 0o600
@@ -38,18 +40,29 @@ def codex(url: str | None, model: str | None, *, undo: bool, yes: bool) -> None:
 
     Without this, `antiphon codex` runs Codex on the gateway and changes no file.
     """
-    file = File.of_codex()
+    path = _path()
     try:
+        file = File.at(path)
         change = _undone(file) if undo else _set_up(file, _settings(url, model))
+        if change is None:
+            click.echo(f"Nothing to do: {path} {'has nothing of Antiphon' if undo else 'is set up already'}.")
+        else:
+            _carry_out(change, undo=undo, yes=yes)
     except codex_config.CannotEdit as refused:
-        raise click.ClickException(
-            f"{file.path} {refused}. Nothing was changed; the lines to paste: antiphon codex --print-config"
-        ) from None
+        raise click.ClickException(f"{path} {refused}. Nothing was changed; the lines to paste: antiphon codex --print-config") from None
+    except OSError as failed:
+        raise click.ClickException(f"{failed.filename or path}: {failed.strerror}. {path} is as it was.") from None
     except (config.BadConfig, running_gateway.NoGateway) as failed:
         raise click.ClickException(str(failed)) from None
-    if change is None:
-        click.echo(f"Nothing to do: {file.path} {'has nothing of Antiphon' if undo else 'is set up already'}.")
-        return
+
+
+def _path() -> Path:
+    """Codex's own, where its home is."""
+    home = os.environ.get("CODEX_HOME")
+    return (Path(home) if home else Path.home() / ".codex") / "config.toml"
+
+
+def _carry_out(change: "Change", *, undo: bool, yes: bool) -> None:
     click.echo(change.diff(), nl=False)
     if not yes:
         click.confirm("Write this?", abort=True)
@@ -66,10 +79,12 @@ class File:
     earlier: bytes | None
 
     @classmethod
-    def of_codex(cls) -> "File":
-        """Codex's own, where its home is."""
-        home = os.environ.get("CODEX_HOME")
-        path = ((Path(home) if home else Path.home() / ".codex") / "config.toml").resolve()
+    def at(cls, path: Path) -> "File":
+        """The file that is there, or that a link there names."""
+        try:
+            path = path.resolve()
+        except RuntimeError as loop:  # an OSError from Python 3.13 on
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path)) from loop
         return cls(path, _bytes(path), _bytes(_backup(path)))
 
     def text(self) -> str:
@@ -136,9 +151,19 @@ def _set_up(file: File, settings: Settings) -> Change | None:
     lines, ours = codex_config.of(settings), codex_config.found(file.text())
     if ours == lines:
         return None
-    without = file.text() if ours is None else codex_config.take_out(file.text(), file.text_before())
-    existed = file.data is not None if ours is None else _existed(file, without)
-    return Change(file, codex_config.put(without, lines).encode(), without.encode() if existed else None)
+    if ours is None or _is_users(file, ours, lines):
+        without, existed = file.text(), file.data is not None
+    else:
+        without = codex_config.take_out(file.text(), file.text_before())
+        existed = _existed(file, without)
+    after = codex_config.put(without, lines).encode()
+    return None if after == file.data else Change(file, after, without.encode() if existed else None)
+
+
+def _is_users(file: File, ours: Lines, lines: Lines) -> bool:
+    """Whether the user has put the provider there: there is no backup, and something stands there that we never wrote."""
+    never = ours.provider.keys() - lines.provider.keys()
+    return file.earlier is None and bool(never or codex_config.take_out(file.text(), "").strip())
 
 
 def _undone(file: File) -> Change | None:
