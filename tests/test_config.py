@@ -41,6 +41,10 @@ OTHER: dict[str, tuple[Any, Any, Any]] = {
     "default_model": ("file", "variable", "flag"),
     "deferred_tools": (True, False, True),
     "capture": (True, False, True),
+    "tool_rounds": (1, 2, 3),
+    "tool_seconds": (1.5, 2.5, 3.5),
+    "tool_turn_seconds": (1.5, 2.5, 3.5),
+    "tool_result_kb": (1, 2, 3),
     "log_level": ("debug", "warning", "error"),
 }
 """What file, variable and flag say of each setting."""
