@@ -1,6 +1,7 @@
 """Chat Completions, Completions and Embeddings: on to the upstream and back, byte for byte."""
 
 import asyncio
+import contextlib
 import json
 from typing import Any
 
@@ -196,6 +197,33 @@ async def test_a_client_that_leaves_ends_the_upstream(each: Wired, begun: bytes)
         client.hang_up()
         async with asyncio.timeout(PATIENCE):
             await ended.wait()
+
+
+@pytest.mark.requirement("http.backpressure", "relay.bytes")
+async def test_a_client_that_does_not_read_holds_the_upstream_back(chat: Wired) -> None:
+    sent, piece = 0, data({"choices": [{"index": 0, "delta": {"content": "x" * 65536}}]})
+    full = asyncio.Event()
+
+    async def flood(call: Call) -> None:
+        nonlocal sent
+        await call.send(head())
+        with contextlib.suppress(TimeoutError, ConnectionError):
+            while sent < 400 << 20:
+                call.writer.write(piece)
+                sent += len(piece)
+                async with asyncio.timeout(0.5):
+                    await call.writer.drain()
+        full.set()
+        await call.gone()
+
+    chat.upstream.answers(flood)
+    async with connect(chat.url) as client:
+        client.writer.transport.pause_reading()  # pyright: ignore[reportAttributeAccessIssue]
+        await client.send(request(chat.url, ODD, path="/v1/chat/completions"))
+        async with asyncio.timeout(PATIENCE):
+            await full.wait()
+        client.hang_up()
+    assert sent < 64 << 20  # what the kernel's buffers of four sockets hold, and no more
 
 
 @pytest.mark.requirement("relay.bytes", "http.limit", "security.origin")

@@ -22,6 +22,7 @@ class GatewayError(Exception):
 class Gateway:
     url: str
     log: Path
+    pid: int
 
     @property
     def log_text(self) -> str:
@@ -46,7 +47,7 @@ async def gateway(upstream: str, arguments: Sequence[str], *, key: str, root: Pa
     process = await _started((*named, *arguments), key, log)
     try:
         url = await _address(process, log)
-        yield Gateway(url=f"{url}/v1", log=log)
+        yield Gateway(url=f"{url}/v1", log=log, pid=process.pid)
     finally:
         await _stopped(process)
 

@@ -234,7 +234,8 @@ def output_body(spelled: Raw, where: str) -> Raw:
     """A call's output as a string or an array, out of any form it may have."""
     if json.is_object(spelled):
         told = shaped(spelled, _OUTPUT, where)
-        spelled = told.content if len(memoryview(told.content)) else told.body
+        name = "content" if len(memoryview(told.content)) else "body"
+        where, spelled = f"{where}.{name}", told.content if name == "content" else told.body
     if len(memoryview(spelled)) == 0 or json.is_null(spelled):
         return Raw(b'""')
     if not json.is_text(spelled):
