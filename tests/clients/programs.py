@@ -12,12 +12,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.clients.scenarios import SCENARIOS
 from tests.matrix.codex import run
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 CACHE = ROOT / ".cache" / "clients"
+NODE = HERE / "node"
 LOCK = ROOT / "requirements" / "clients.txt"
 INSTALL_SECONDS = 300
 
@@ -28,28 +28,39 @@ class NoClientError(Exception):
 
 async def python(program: str) -> list[str]:
     """A Python program's command."""
+    return [str(await interpreter()), str(HERE / "python" / program)]
+
+
+async def interpreter() -> Path:
+    """The Python of the clients' environment."""
     folder = CACHE / f"python-{sys.version_info.major}.{sys.version_info.minor}-{_digest(LOCK)}"
-    interpreter = folder / "bin" / "python"
+    found = folder / "bin" / "python"
     if not (folder / "installed").exists():
-        pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", str(interpreter)]
+        pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", str(found)]
         await _install([sys.executable, "-m", "venv", "--clear", "--without-pip", str(folder)])
         await _install([*pip, "install", "--quiet", "--no-compile", "--only-binary", ":all:", "--require-hashes", "-r", str(LOCK)])
         (folder / "installed").touch()
-    return [str(interpreter), str(HERE / "python" / program)]
+    return found
 
 
 async def node(program: str) -> list[str]:
     """A Node program's command. Node looks for packages beside the program, so the programs are copied there."""
-    found, npm = shutil.which("node"), shutil.which("npm")
-    if found is None or npm is None:
+    folder = await packages()
+    shutil.copytree(NODE, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("node_modules"))
+    return ["node", str(folder / program)]
+
+
+async def packages() -> Path:
+    """The folder with the clients' packages of Node."""
+    npm = shutil.which("npm")
+    if npm is None or shutil.which("node") is None:
         raise NoClientError("node and npm are not installed")
-    source = HERE / "node"
-    folder = CACHE / f"node-{_digest(source / 'package-lock.json')}"
-    shutil.copytree(source, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("node_modules"))
+    folder = CACHE / f"node-{_digest(NODE / 'package-lock.json')}"
     if not (folder / "installed").exists():
+        shutil.copytree(NODE, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("node_modules"))
         await _install([npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], folder)
         (folder / "installed").touch()
-    return [found, str(folder / program)]
+    return folder
 
 
 async def curl(program: str) -> list[str]:
@@ -80,13 +91,13 @@ class Client:
 
 EVERYBODYS = ("text", "stream", "tools", "structured", "image", "file", "turns", "failing", "broken")
 CLIENTS: dict[str, Client] = {
-    "openai-python": Client(python, "openai_sync.py", tuple(SCENARIOS)),
+    "openai-python": Client(python, "openai_sync.py", (*EVERYBODYS, "refused", "busy", "chat")),
     "openai-python-async": Client(python, "openai_async.py", (*EVERYBODYS, "busy", "chat")),
-    "openai-agents-python": Client(python, "openai_agents.py", EVERYBODYS),
+    "openai-agents-python": Client(python, "openai_agents.py", (*EVERYBODYS, "patch")),
     "langchain": Client(python, "langchain_openai_chat.py", EVERYBODYS),
     "pydantic-ai": Client(python, "pydantic_agent.py", EVERYBODYS),
     "openai-node": Client(node, "openai.mjs", (*EVERYBODYS, "busy", "chat")),
-    "openai-agents-node": Client(node, "openai_agents.mjs", EVERYBODYS),
+    "openai-agents-node": Client(node, "openai_agents.mjs", (*EVERYBODYS, "patch")),
     "vercel-ai": Client(node, "vercel_ai.mjs", EVERYBODYS),
     "curl": Client(curl, "curl.py", (*EVERYBODYS, "busy", "chat")),
 }

@@ -70,6 +70,23 @@ def turns(view: View) -> Reply:
     return answer(Reasoning("I remember."), told)
 
 
+def patch(view: View) -> Reply:
+    """Has a file made; the client says how that went."""
+    if view.outputs:
+        return answer(f"Done: {view.outputs[-1].body}")
+    return answer(Call(view.tool("apply_patch"), {"type": "create_file", "path": "new.txt", "diff": "+one\n+two"}))
+
+
+def howto(view: View) -> Reply:
+    """What the programs of the how-tos ask for."""
+    properties = mapping(view.schema.get("properties"))
+    if properties:
+        return answer(json.dumps({name: "Ada" if mapping(one).get("type") == "string" else 36 for name, one in properties.items()}))
+    if view.outputs:
+        return answer(f"It is: {view.outputs[-1].body}")
+    return answer(Call(view.tool("weather"), {"city": "Paris"})) if view.tools else said(view)
+
+
 TOO_LONG = Failure(status=400, message="This model's maximum context length is 4096 tokens.", code="context_length_exceeded")
 
 
@@ -106,9 +123,10 @@ SCENARIOS: dict[str, Scenario] = {
     "busy": Scenario(script=failing(BUSY_WAIT), told={"failed": "rate_limit_exceeded"}, fails=True),
     "broken": Scenario(script=breaking("abort"), told={"failed": "server_error"}, fails=True),
     "chat": Scenario(script=said, told=SAID, upstreams=("chat",)),
+    "patch": Scenario(script=patch, told={"text": "Done: Made new.txt.", "made": "one\ntwo"}),
 }
 
 
 def play(view: View) -> Reply:
     """What the model does: its name is the scenario."""
-    return SCENARIOS[view.model].script(view)
+    return howto(view) if view.model == "howto" else SCENARIOS[view.model].script(view)

@@ -21,7 +21,12 @@ CODE = re.compile(r"(`+).*?\1", re.DOTALL)
 # Commands of other programs: what they do is theirs to test.
 FOREIGN = {"cd", "claude", "codex", "curl", "export", "git", "llama-server", "npm", "ollama", "pip", "pipx", "uv", "vllm"}
 # Languages that nothing can run or parse here, and why.
-DECLARED = {"text": "what a program printed, or a drawing", "mermaid": "a diagram", "http": "a message on the wire"}
+DECLARED = {
+    "js": "tests/clients runs it",
+    "text": "what a program printed, or a drawing",
+    "mermaid": "a diagram",
+    "http": "a message on the wire",
+}
 
 
 def check_commands(block: Block, folder: Path) -> None:

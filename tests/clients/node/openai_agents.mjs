@@ -1,5 +1,5 @@
 // The Agents SDK of JavaScript: its runner calls the tools itself and sends their results back.
-import { Agent, ModelBehaviorError, OpenAIResponsesModel, Runner, setTracingDisabled, tool, user } from "@openai/agents";
+import { Agent, ModelBehaviorError, OpenAIResponsesModel, Runner, applyDiff, applyPatchTool, setTracingDisabled, tool, user } from "@openai/agents";
 import OpenAI from "openai";
 import { z } from "zod";
 import { PERSON, PROMPT, QUESTION, TOOLS, TURNS, failed, main } from "./cases.mjs";
@@ -67,6 +67,21 @@ const scenarios = {
       history = run.history;
     }
     return { text: run.finalOutput };
+  },
+
+  async patch(at) {
+    const files = {};
+    const refuse = () => Promise.reject(new Error("not asked for"));
+    const editor = {
+      async createFile({ path, diff }) {
+        files[path] = applyDiff("", diff, "create");
+        return { status: "completed", output: `Made ${path}.` };
+      },
+      updateFile: refuse,
+      deleteFile: refuse,
+    };
+    const run = await runner.run(agent(at, { tools: [applyPatchTool({ editor })] }), "Make a file.");
+    return { text: run.finalOutput, made: files["new.txt"] };
   },
 
   async failing(at) {

@@ -1,6 +1,17 @@
 """The Agents SDK of Python: its runner calls the tools itself and sends their results back."""
 
-from agents import Agent, ModelBehaviorError, ModelSettings, OpenAIResponsesModel, Runner, function_tool, set_tracing_disabled
+from agents import (
+    Agent,
+    ApplyPatchTool,
+    ModelBehaviorError,
+    ModelSettings,
+    OpenAIResponsesModel,
+    Runner,
+    apply_diff,
+    function_tool,
+    set_tracing_disabled,
+)
+from agents.editor import ApplyPatchOperation, ApplyPatchResult
 from cases import PERSON, PROMPT, QUESTION, TOOLS, TURNS, Case, failed, main
 from openai import AsyncOpenAI, BadRequestError
 from openai.types.responses import ResponseReasoningItem
@@ -86,4 +97,27 @@ async def broken(case: Case) -> object:
         return failed(error)
 
 
-main(text, stream, tools, structured, image, file, turns, failing, broken)
+class Editor:
+    """Makes files in memory."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, str] = {}
+
+    def create_file(self, operation: ApplyPatchOperation) -> ApplyPatchResult:
+        self.files[operation.path] = apply_diff("", operation.diff, mode="create")
+        return ApplyPatchResult(status="completed", output=f"Made {operation.path}.")
+
+    def update_file(self, operation: ApplyPatchOperation) -> ApplyPatchResult:
+        raise NotImplementedError
+
+    def delete_file(self, operation: ApplyPatchOperation) -> ApplyPatchResult:
+        raise NotImplementedError
+
+
+async def patch(case: Case) -> object:
+    editor = Editor()
+    run = await Runner.run(agent(case, tools=[ApplyPatchTool(editor=editor)]), "Make a file.")
+    return {"text": run.final_output, "made": editor.files["new.txt"]}
+
+
+main(text, stream, tools, structured, image, file, turns, failing, broken, patch)
