@@ -23,16 +23,16 @@ class Refused(Exception):
 class AppServer:
     process: asyncio.subprocess.Process
     notified: list[Json] = field(default_factory=list[Json])
-    _number: int = 0
+    number: int = 0
 
     async def ask(self, method: str, params: Json, *, seconds: float = 30.0) -> Json:
         """The result of a request; what is notified meanwhile is kept."""
-        self._number += 1
-        await self._send({"id": self._number, "method": method, "params": params})
+        self.number += 1
+        await self._send({"id": self.number, "method": method, "params": params})
         async with asyncio.timeout(seconds):
             while True:
                 message = await self._read()
-                if message.get("id") == self._number and "method" not in message:
+                if message.get("id") == self.number and "method" not in message:
                     if "error" in message:
                         raise Refused(f"{method}: {message['error']['message']}")
                     return message["result"]

@@ -65,8 +65,16 @@ async def resume(files: Mapping[str, bytes], name: str, version: str = codex.VER
             return _told(exit, errors, sent, _new(written), run.rollouts(root / "codex"), has_instructions=has_instructions)
 
 
+@dataclass(slots=True)
+class Served(AppServer):
+    """An app-server, its home, and where in it the files lie."""
+
+    home: Path = Path()
+    place: Path = Path()
+
+
 @asynccontextmanager
-async def served(files: Mapping[str, bytes]) -> AsyncIterator[AppServer]:
+async def served(files: Mapping[str, bytes]) -> AsyncIterator[Served]:
     """The newest Codex as an app-server, with the files in its home."""
     program = await codex.find(codex.VERSION)
     with tempfile.TemporaryDirectory(prefix="served-", ignore_cleanup_errors=True) as folder:
@@ -74,10 +82,10 @@ async def served(files: Mapping[str, bytes]) -> AsyncIterator[AppServer]:
         async with ScriptedServer(ResponsesWire(), _answers, codex.CLIENT_KEY) as model:
             home = Home(root=root, overrides=run.settings(model.url, root, catalogue="url"))
             home.fill({})
-            _place(files, root)
+            place = _place(files, root)
             flags = [part for name, value in home.overrides.items() for part in ("-c", f"{name}={value}")]
             async with app_server([str(program), "app-server", *flags], env=home.environment(), cwd=home.cwd) as server:
-                yield server
+                yield Served(server.process, server.notified, server.number, root / "codex", place)
 
 
 def _place(files: Mapping[str, bytes], root: Path) -> Path:

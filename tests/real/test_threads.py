@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,11 +11,15 @@ import pytest
 from antiphon.history.normalisation import Senses, normalised
 from antiphon.protocol.document import Document
 from antiphon.threads.context import is_context
+from antiphon.threads.errors import Busy
 from antiphon.threads.folder import ids
+from antiphon.threads.recipe import Recipe
 from antiphon.threads.thread import Thread
 from antiphon.threads.truncation import UNKNOWN_MODEL
-from tests.eras.resumed import Json, Resumed, plain, resume, served, without_ids
+from antiphon.threads.writer import Writer
+from tests.eras.resumed import Json, Resumed, Served, plain, resume, served, without_ids
 from tests.threads.recorded import RECORDED, Recorded
+from tests.threads.writing import new_thread, write_turn
 
 AT_ONCE = 3
 UNREADABLE = {"0.20.0"}  # by the newest Codex
@@ -89,6 +94,47 @@ def _plain(told: Any) -> Any:
     if isinstance(told, dict):
         return {name: _plain(value) for name, value in told.items() if value is not None and name != "rootTurnId"}
     return [_plain(value) for value in told] if isinstance(told, list) else told
+
+
+@pytest.mark.real
+@pytest.mark.slow
+@pytest.mark.requirement("threads.writing", "threads.one-writer")
+@pytest.mark.usefixtures("codex_binary")
+def test_codex_lists_shows_and_continues_what_antiphon_writes(tmp_path: Path) -> None:
+    paths = {mode: new_thread(tmp_path, number, mode) for number, mode in enumerate(("legacy", "paginated"), 1)}
+    asyncio.run(_goes_on({path.name: path.read_bytes() for path in paths.values()}))
+
+
+async def _goes_on(files: Mapping[str, bytes]) -> None:
+    known = {ids(name)[0]: name for name in files}
+    async with served(files) as server:
+        listed = await server.ask("thread/list", {})
+        assert {(one["id"], one["preview"]) for one in listed["data"]} == {(id, "hello there") for id in known}
+        for id, name in known.items():
+            resumed = await server.ask("thread/resume", {"threadId": id})
+            assert [item["type"] for turn in resumed["thread"]["turns"] for item in turn["items"]][:1] == ["userMessage"]
+            assert (await server.turn(id, "and on"))["status"] == "completed"
+            with pytest.raises(Busy):
+                Writer.open(server.place / name)
+        await _other_way(server, known)
+
+
+async def _other_way(server: Served, known: Mapping[str, str]) -> None:
+    """Antiphon goes on with what Codex went on with, once Codex lets go of it."""
+    for id in known:
+        await server.ask("thread/archive", {"threadId": id})
+        await server.ask("thread/unarchive", {"threadId": id})
+    for name in known.values():
+        path = next(server.home.rglob(name))
+        with Writer.open(path) as writer:
+            write_turn(writer, Recipe(writer.meta.id or "", writer.is_paginated), 7, "a third time")
+        thread = Thread.open(path)
+        said = ["".join(part["text"] for part in turn.items[0].get("content")) for turn in thread.turns()]
+        assert (said, thread.notes) == (["hello there", "and on", "a third time"], [])
+    for id in known:
+        told = await server.ask("thread/resume", {"threadId": id})
+        assert (await server.turn(id, "and a fourth"))["status"] == "completed"
+        assert told["thread"]["id"] == id
 
 
 def conversation(items: Sequence[Json]) -> list[Json]:
