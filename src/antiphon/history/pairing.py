@@ -10,7 +10,8 @@ Not here: what a message or tool output looks like upstream (`translation`).
 
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from msgspec import Raw
 
@@ -23,8 +24,7 @@ UNNAMED = "call"
 """How the ids begin of calls that have none: searches that a server ran itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lowered:
+class Lowered(NamedTuple):
     """An item in base form: its type, itself, its path in the client's request; a call or output also its `call_id`."""
 
     type: str
@@ -154,7 +154,7 @@ def paired(items: Iterable[Lowered], pairing: Pairing) -> Iterator[Lowered]:
 
 
 def _with_call_id(item: Lowered, call_id: str) -> Lowered:
-    return replace(item, document=item.document.but(call_id=call_id), call_id=call_id)
+    return item._replace(document=item.document.but(call_id=call_id), call_id=call_id)
 
 
 def _without_images(output: Lowered) -> tuple[Lowered, list[Raw]]:
@@ -168,7 +168,7 @@ def _without_images(output: Lowered) -> tuple[Lowered, list[Raw]]:
         return output, []
     kept = [piece for piece in pieces if Document(piece).text("type") != "input_image"]
     kept.append(Document.of({"type": "input_text", "text": f"[{len(images)} image(s): see the next user message]"}).raw)
-    return replace(output, document=output.document.but(output=kept)), images
+    return output._replace(document=output.document.but(output=kept)), images
 
 
 def _images_message(images: list[Raw], where: str) -> Lowered:

@@ -216,8 +216,7 @@ def kind(item: Raw | Document, where: str) -> str:
 
 def read(item: Raw | Document, where: str) -> Item | None:
     """An item through its view; None where no view is known for its type. A known type with wrong members is refused by path."""
-    type = kind(item, where)
-    reader = _READERS.get(type)
+    reader = _READERS.get(kind(item, where))
     return None if reader is None else shaped(item, reader, where)
 
 
@@ -232,6 +231,8 @@ def parts(spelled: Raw, where: str) -> list[Part]:
 
 def output_body(spelled: Raw, where: str) -> Raw:
     """A call's output as a string or an array, out of any form it may have."""
+    if json.is_text(spelled):
+        return spelled
     if json.is_object(spelled):
         told = shaped(spelled, _OUTPUT, where)
         name = "content" if len(memoryview(told.content)) else "body"

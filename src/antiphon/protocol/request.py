@@ -118,7 +118,7 @@ def model(document: Document) -> str:
 
 def view(document: Document) -> RequestView:
     """What every request to the Responses API is routed by."""
-    request: RequestView = _view(document, _REQUEST)
+    request: RequestView = _with_input(document, _REQUEST)
     _named(request)
     if len(memoryview(request.input)) and not (json.is_text(request.input) or json.is_array(request.input)):
         item_views.shaped(request.input, _INPUT, "input")
@@ -133,7 +133,7 @@ def _named(request: ModelView) -> str:
 
 def settings(document: Document) -> SettingsView:
     """All that a translation needs; refuses what needs state."""
-    read: SettingsView = _view(document, _SETTINGS)
+    read: SettingsView = _with_input(document, _SETTINGS)
     for name, given in (("previous_response_id", read.previous_response_id), ("conversation", document.get("conversation"))):
         if given is not None:
             raise InvalidRequest(
@@ -164,9 +164,16 @@ def items(spelled: Raw) -> list[Raw]:
     return json.elements(spelled)
 
 
+def _with_input(document: Document, reader: "msgspec.json.Decoder[Any]") -> Any:
+    read: RequestView = _view(document, reader)
+    read.input = document.members.get("input", _NONE)
+    return read
+
+
 def _view(document: Document, reader: "msgspec.json.Decoder[Any]") -> Any:
+    """All but the input, which may be megabytes long, through a view."""
     try:
-        return json.view(document.raw, reader)
+        return json.view(json.encode({name: spelled for name, spelled in document.members.items() if name != "input"}), reader)
     except json.WrongType as wrong:
         raise item_views.wrong_type(wrong) from None
     except json.BadJson as bad:

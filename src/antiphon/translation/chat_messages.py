@@ -142,7 +142,7 @@ class _Said:
                 function = {"name": members["name"], "arguments": _arguments(members["arguments"], item.where, fold)}
                 self.calls.append({"id": call_id(item, fold.rules), "type": "function", "function": function})
             case "reasoning":
-                self.thoughts += _thoughts(item)
+                self.thoughts += _thoughts(item) if fold.rules.reasoning_back else ()
             case _:
                 self.texts.append(fold.words(item))
 

@@ -129,7 +129,7 @@ def _output(view: CallOutput, document: Document, where: str, registry: Registry
     if row is None:
         return None
     output = row.lower_output(document, where)
-    return Lowered("function_call_output", output, where, call_id=output.text("call_id"))
+    return Lowered("function_call_output", output, where, call_id=view.call_id or output.text("call_id"))
 
 
 def _search_output(view: item_views.ToolSearchOutput, document: Document, where: str, registry: Registry) -> Lowered:
