@@ -18,6 +18,8 @@ OTHER: dict[str, tuple[Any, Any, Any]] = {
     "api": ("chat", "responses", "chat"),
     "dialect": ("vllm", "openai", "chat"),
     "upstream_key_env": ("FILE", "VARIABLE", "FLAG"),
+    "drain_seconds": (1.5, 2.5, 3.5),
+    "workers": (2, 3, 4),
     "store": ("file", "variable", "flag"),
     "key_env": ("FILE", "VARIABLE", "FLAG"),
     "keep_days": (1, 2, 3),

@@ -42,6 +42,14 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("dialect", str, "", "What kind of server it is; empty: find out.", ("", *DIALECTS)),
     Setting("upstream_key_env", str, "", "The environment variable that holds the upstream's key."),
     Setting(
+        "drain_seconds",
+        float,
+        8.0,
+        "How long answers under way may still take when the gateway is told to end; then they are failed.",
+        most=86_400,
+    ),
+    Setting("workers", int, 1, "How many processes share the port; each keeps its own queue, threads and health.", least=1, most=64),
+    Setting(
         "store",
         str,
         "sqlite",
@@ -165,6 +173,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     port: int
     api: str
     dialect: str
+    drain_seconds: float
+    workers: int
     upstreams: dict[str, UpstreamSettings]
     models: dict[str, ModelSettings]
     aliases: dict[str, str]

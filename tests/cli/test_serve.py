@@ -19,9 +19,9 @@ import pytest
 from antiphon.cli import serve
 from antiphon.config import SETTINGS
 from antiphon.upstream.discover import Place, discover
-from tests.wires.client import connect, fetch, get, request
+from tests.wires.client import Connection, connect, fetch, get, parsed, request
 from tests.wires.gateway import gateway
-from tests.wires.upstream import PATIENCE, Call, Upstream, chat, data, head, named, responses_events, silent, whole
+from tests.wires.upstream import PATIENCE, Call, Upstream, chat, chunks, data, head, named, responses_events, silent, whole
 
 pytestmark = pytest.mark.anyio
 
@@ -111,11 +111,8 @@ async def test_it_says_where_it_listens_and_a_signal_ends_it(tmp_path: Path, num
 @pytest.mark.requirement("cli.serve")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 async def test_a_signal_ends_an_open_stream_with_a_failure_at_once(tmp_path: Path, number: signal.Signals) -> None:
-    async def begin(call: Call) -> None:
-        await call.send(head(), data({"choices": [{"index": 0, "delta": {"content": "half"}}]}))
-        await call.gone()
-
-    async with Upstream(begin) as upstream, serving(tmp_path, "--port", "0", "--upstream", upstream.url, "--api", "chat") as running:
+    flags = ("--port", "0", "--api", "chat", "--drain-seconds", "0")
+    async with Upstream(Halved()) as upstream, serving(tmp_path, *flags, "--upstream", upstream.url) as running:
         await running.listen()
         async with connect(running.url) as client:
             await client.send(request(running.url, {"model": "m", "input": "hi", "stream": True}))
@@ -123,7 +120,7 @@ async def test_a_signal_ends_an_open_stream_with_a_failure_at_once(tmp_path: Pat
             status, seconds = await running.end(number)
             rest = await client.reader.read(-1)
     assert b"response.failed" in rest
-    assert status in (0, -number)
+    assert status == 0
     assert seconds < ENDS_WITHIN
     assert "Traceback" not in running.log.read_text()
 
@@ -163,6 +160,172 @@ async def test_a_low_limit_of_open_files_is_raised(tmp_path: Path) -> None:
         assert answer.types[-1] == "response.completed"
 
 
+class Halved:
+    """An upstream that sends half of an answer, and the other half when it is told to."""
+
+    def __init__(self) -> None:
+        self.go = asyncio.Event()
+
+    async def __call__(self, call: Call) -> None:
+        await call.send(head(), data({"choices": [{"index": 0, "delta": {"content": "half"}}]}))
+        gone, going = asyncio.ensure_future(call.gone()), asyncio.ensure_future(self.go.wait())
+        await asyncio.wait({gone, going}, return_when=asyncio.FIRST_COMPLETED)
+        gone.cancel()
+        going.cancel()
+        if self.go.is_set():
+            await call.send(data(*chunks(" and whole"), b"[DONE]"))
+
+
+@asynccontextmanager
+async def halfway(folder: Path, upstream: Upstream, *flags: str) -> AsyncIterator[tuple[Serving, Connection, bytes]]:
+    """A gateway, a client that has got half an answer of it, and that half."""
+    async with serving(folder, "--port", "0", "--api", "chat", *flags, "--upstream", upstream.url) as running:
+        await running.listen()
+        async with connect(running.url) as client:
+            await client.send(request(running.url, {"model": "m", "input": "hi", "stream": True}))
+            yield running, client, await client.until(b"half")
+
+
+async def refuses_connections(url: str) -> bool:
+    """Whether nobody listens there any more."""
+    for _ in range(100):
+        try:
+            async with connect(url):
+                await asyncio.sleep(0.02)
+        except OSError:
+            return True
+    return False
+
+
+@pytest.mark.requirement("cli.drain")
+@pytest.mark.parametrize("workers", ["1", "2"])
+async def test_an_answer_under_way_may_end_while_nobody_new_is_let_in(tmp_path: Path, workers: str) -> None:
+    script = Halved()
+    async with Upstream(script) as upstream, halfway(tmp_path, upstream, "--workers", workers) as (running, client, first):
+        async with connect(running.url) as idle:
+            await idle.send(request(running.url, path="/health", method="GET", headers={"connection": "keep-alive"}))
+            await idle.until(b"}")
+            running.process.send_signal(signal.SIGTERM)
+            assert await refuses_connections(running.url)
+            assert await idle.reader.read(-1) == b""  # a connection that does nothing is closed
+        script.go.set()
+        reply = parsed(first + await client.reader.read(-1))
+        async with asyncio.timeout(PATIENCE):
+            assert await running.process.wait() == 0
+    assert reply.types[-1] == "response.completed"
+    assert reply.events[-1]["response"]["output"][0]["content"][0]["text"] == "half and whole"
+    assert "1 answers may take 8 s more" in running.log.read_text()
+    assert "Traceback" not in running.log.read_text()
+
+
+@pytest.mark.requirement("cli.drain")
+@pytest.mark.parametrize("workers", ["1", "2"])
+async def test_what_has_not_ended_by_then_is_told_to_come_again(tmp_path: Path, workers: str) -> None:
+    async with Upstream(Halved()) as upstream:
+        flags = ("--drain-seconds", "0.5", "--workers", workers)
+        async with halfway(tmp_path, upstream, *flags) as (running, client, first), connect(running.url) as waiting:
+            await waiting.send(request(running.url, {"model": "m", "input": "hi", "stream": False}))
+            while len(upstream.posts) < 2:  # noqa: ASYNC110 - it is in another process
+                await asyncio.sleep(0.01)
+            status, seconds = await running.end(signal.SIGTERM)
+            reply = parsed(first + await client.reader.read(-1))
+            whole_one = await waiting.reply()
+    assert (status, reply.types[-1]) == (0, "response.failed")
+    assert reply.events[-1]["response"]["error"]["code"] == "gateway_stopping"
+    assert (whole_one.status, whole_one.headers["retry-after"], whole_one.error["code"]) == (503, "1", "gateway_stopping")
+    assert 0.4 < seconds < 1 + ENDS_WITHIN
+    assert "Traceback" not in running.log.read_text()
+
+
+@pytest.mark.requirement("cli.drain")
+@pytest.mark.parametrize("workers", ["1", "2"])
+async def test_a_second_signal_ends_it_at_once(tmp_path: Path, workers: str) -> None:
+    flags = ("--drain-seconds", "60", "--workers", workers)
+    async with Upstream(Halved()) as upstream, halfway(tmp_path, upstream, *flags) as (running, client, first):
+        running.process.send_signal(signal.SIGINT)
+        assert await refuses_connections(running.url)
+        status, seconds = await running.end(signal.SIGTERM)
+        reply = parsed(first + await client.reader.read(-1))
+    assert (status, reply.types[-1]) == (0, "response.failed")
+    assert seconds < ENDS_WITHIN
+
+
+@pytest.mark.requirement("cli.drain")
+async def test_who_waits_for_a_turn_or_another_attempt_is_told_too(tmp_path: Path) -> None:
+    file = tmp_path / "own.toml"
+    async with Upstream(Halved()) as one, Upstream(whole({"error": {"message": "no"}}, 503)) as two:
+        file.write_text(
+            f'drain_seconds = 0\n[upstreams.one]\nurl = "{one.url}"\napi = "chat"\nmodels = ["m"]\nmax_concurrent = 1\n'
+            f'[upstreams.two]\nurl = "{two.url}"\napi = "chat"\nmodels = ["n"]\nretries = 50\n'
+        )
+        async with serving(tmp_path, "--port", "0", "--config", str(file)) as running:
+            await running.listen()
+            async with connect(running.url) as first, connect(running.url) as queued, connect(running.url) as again:
+                for client, model in ((first, "m"), (queued, "m"), (again, "n")):
+                    await client.send(request(running.url, {"model": model, "input": "hi", "stream": False}))
+                    for _ in range(1000):
+                        state = (await get(running.url, "/ready")).json["upstreams"]["one"]
+                        if (len(one.posts), state["waiting"], len(two.posts) > 2) == (1, client is not first, client is again):
+                            break
+                status, seconds = await running.end(signal.SIGTERM)
+                replies = [await client.reply() for client in (first, queued, again)]
+    assert [(reply.status, reply.error["code"]) for reply in replies[:2]] == [(503, "gateway_stopping")] * 2
+    assert replies[2].status == 503
+    assert (status, seconds < ENDS_WITHIN) == (0, True)
+
+
+def workers_of(pid: int) -> list[int]:
+    """The child processes of a process."""
+    if not Path("/proc").exists():
+        pytest.skip("only Linux tells a process's children in /proc")
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+@pytest.mark.requirement("cli.workers")
+async def test_workers_share_the_port_and_one_that_dies_is_replaced(tmp_path: Path) -> None:
+    async with Upstream(chat()) as upstream:
+        flags = ("--port", "0", "--api", "chat", "--workers", "2", "--upstream", upstream.url)
+        async with serving(tmp_path, *flags) as running:
+            await running.listen()
+            first = workers_of(running.process.pid)
+            for _ in range(20):
+                assert (await fetch(running.url, {"model": "m", "input": "hi", "stream": True})).types[-1] == "response.completed"
+            asked = len([call for call in upstream.calls if call.path == "/v1/models"])  # each worker asks for itself
+            os.kill(first[0], signal.SIGKILL)
+            for _ in range(200):
+                if len(workers_of(running.process.pid)) == 2 and first[0] not in workers_of(running.process.pid):
+                    break
+                await asyncio.sleep(0.05)
+            replies = await asyncio.gather(*(fetch(running.url, {"model": "m", "input": "hi", "stream": True}) for _ in range(20)))
+            status, _ = await running.end(signal.SIGTERM)
+        assert asked == (2 if sys.platform == "linux" else asked)
+        assert {reply.types[-1] for reply in replies} == {"response.completed"}
+    assert (len(first), status) == (2, 0)
+    assert "a worker ended with status -9" in running.log.read_text()
+
+
+@pytest.mark.requirement("cli.workers")
+async def test_no_worker_outlives_its_parent(tmp_path: Path) -> None:
+    async with serving(tmp_path, "--port", "0", "--workers", "2", "--upstream", "http://127.0.0.1:9", "--api", "chat") as running:
+        await running.listen()
+        left = workers_of(running.process.pid)
+        await running.end(signal.SIGKILL)
+        for _ in range(200):
+            left = [pid for pid in left if Path(f"/proc/{pid}").exists()]
+            if not left:
+                break
+            await asyncio.sleep(0.05)
+    assert left == []
+
+
+@pytest.mark.requirement("cli.workers")
+def test_a_port_in_use_is_told_with_workers_too(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        told = refused(tmp_path, "--port", str(port), "--workers", "2", "--upstream", "http://127.0.0.1:9")
+        assert f"cannot listen on 127.0.0.1:{port}" in told
+
+
 async def test_a_client_that_does_not_read_cannot_hold_up_the_end(tmp_path: Path) -> None:
     async def flood(call: Call) -> None:
         await call.send(head())
@@ -170,7 +333,10 @@ async def test_a_client_that_does_not_read_cannot_hold_up_the_end(tmp_path: Path
             while True:
                 await call.send(data({"choices": [{"index": 0, "delta": {"content": "x" * 65536}}]}))
 
-    async with Upstream(flood) as upstream, serving(tmp_path, "--port", "0", "--upstream", upstream.url, "--api", "chat") as running:
+    async with (
+        Upstream(flood) as upstream,
+        serving(tmp_path, "--port", "0", "--upstream", upstream.url, "--api", "chat", "--drain-seconds", "0") as running,
+    ):
         await running.listen()
         async with connect(running.url) as client:
             client.writer.transport.pause_reading()  # pyright: ignore[reportAttributeAccessIssue]

@@ -23,6 +23,7 @@ FOREIGN = {"cd", "claude", "codex", "curl", "export", "git", "llama-server", "np
 # Languages that nothing can run or parse here, and why.
 DECLARED = {
     "js": "tests/clients runs it",
+    "ini": "a unit of systemd",
     "text": "what a program printed, or a drawing",
     "mermaid": "a diagram",
     "http": "a message on the wire",

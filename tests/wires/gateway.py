@@ -27,7 +27,9 @@ async def gateway(
 ) -> AsyncIterator[str]:
     """The gateway's URL while it serves; a tap stands between the app and its server."""
     around = {**NO_FILE, **(environ or {})}
-    loaded = config.load({"upstream": upstream or None, "store": "none", **settings}, file=str(file or ""), environ=around)
+    loaded = config.load(
+        {"upstream": upstream or None, "store": "none", "drain_seconds": 0, **settings}, file=str(file or ""), environ=around
+    )
     with serve.listen("127.0.0.1", 0) as listening:
         server = serve.server(loaded, around)
         if tap is not None:

@@ -53,6 +53,8 @@ def serve(file: str, **flags: Any) -> None:
         state.store(settings.store, config.data_folder())
     except (BadConfig, BadStore) as bad:
         raise click.UsageError(str(bad)) from None
+    if settings.workers > 1 and os.name != "posix":
+        raise click.UsageError("several workers need a system that hands listening sockets on, and this one does not: leave out --workers.")
     log.set_up(settings.log_level)
     signal.signal(signal.SIGTERM, _end)
     _allow_connections()
@@ -64,8 +66,8 @@ def serve(file: str, **flags: Any) -> None:
         for line in _warnings(settings, os.environ):
             _say(f"antiphon: {line}")
         _say(f"antiphon: {kept}")
-        with asyncio.Runner(loop_factory=_event_loop) as runner:
-            runner.run(_run(settings, listening))
+        with asyncio.Runner(loop_factory=event_loop) as runner:
+            runner.run(_run(settings, listening) if settings.workers == 1 else _run_workers(settings, listening))
 
 
 def _warnings(settings: Config, environ: Mapping[str, str]) -> Iterator[str]:
@@ -138,11 +140,23 @@ def server(settings: Config, environ: Mapping[str, str]) -> "HttpServer":
 
 async def _run(settings: Config, listening: socket.socket) -> None:
     serving = server(settings, os.environ)
-    host, port = listening.getsockname()[:2]
+    listens = _listens(listening)
     async with asyncio.TaskGroup() as group:
         group.create_task(serving.serve(sockets=[listening]))
         await serving.listening.wait()
-        _say(f"antiphon: listening on http://{f'[{host}]' if ':' in host else host}:{port}")
+        _say(listens)
+
+
+async def _run_workers(settings: Config, listening: socket.socket) -> None:
+    from antiphon.cli import workers
+
+    listens = _listens(listening)
+    await workers.Workers(settings, workers.sockets(listening, settings.workers), lambda: _say(listens)).run()
+
+
+def _listens(listening: socket.socket) -> str:
+    host, port = listening.getsockname()[:2]
+    return f"antiphon: listening on http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -169,7 +183,7 @@ def _allow_connections() -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (granted, hard))
 
 
-def _event_loop() -> asyncio.AbstractEventLoop:
+def event_loop() -> asyncio.AbstractEventLoop:
     """uvloop's where it is installed."""
     try:
         import uvloop  # pyright: ignore[reportMissingImports, reportMissingModuleSource]

@@ -153,6 +153,7 @@ STREAM_CODES = {400: "invalid_prompt", 401: "invalid_prompt", 403: "invalid_prom
 
 UNREACHABLE = "upstream_unreachable"
 TIMED_OUT = "upstream_timeout"
+STOPPING = "gateway_stopping"
 ENDED_EARLY = "upstream_ended_early"
 GARBLED = "upstream_sent_garbage"
 
@@ -236,7 +237,7 @@ def too_many_waiting(message: str, seconds: int) -> Failure:
 
 def stopping() -> Failure:
     """The gateway ends; whoever takes its place may answer, so the client should come again."""
-    return Failure(503, "the gateway is being stopped: send the request again", code="gateway_stopping", retry_after="1")
+    return Failure(503, "the gateway is being stopped: send the request again", code=STOPPING, retry_after="1")
 
 
 def ended_early(message: str) -> Failure:

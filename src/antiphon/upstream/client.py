@@ -87,7 +87,10 @@ class Answer:
             return first
         try:
             with self._told:
-                return await self._response.content.readany()
+                piece = await self._response.content.readany()
+                if not piece and self._told.stopping:  # some bodies end with their connection, and that was ended by us
+                    raise aiohttp.ClientPayloadError
+                return piece
         except UpstreamError:
             self.broken = True
             raise
@@ -157,6 +160,7 @@ class Client:
 
     async def close(self) -> None:
         """Ends all connections."""
+        self._told.stopping = True
         await self._session.close()
 
     @asynccontextmanager
@@ -199,7 +203,7 @@ class Client:
                 return response.status, await Answer(response, self._told).all()
 
     def _check_open(self) -> None:
-        if self._session.closed:
+        if self._told.stopping:
             raise UpstreamError(failures.stopping())
 
 
@@ -276,11 +280,15 @@ class _Told:
 
     def __init__(self, place: str) -> None:
         self.place = place
+        self.stopping = False
+        """Whether it is we who end everything."""
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if self.stopping and isinstance(error, Exception):
+            raise UpstreamError(failures.stopping()) from None
         for row in _ROWS if error is not None else ():
             if isinstance(error, row.error):
                 told = f"the {self.place} {row.words.format(why=_why(error))}"

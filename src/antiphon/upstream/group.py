@@ -7,7 +7,7 @@ import asyncio
 import logging
 import random
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -69,10 +69,13 @@ class _Trial:
 class Group:
     """Equal upstreams, and the line before them."""
 
-    def __init__(self, members: Sequence[Upstream], *, longest_line: int, chance: Callable[[], float] = random.random) -> None:
+    def __init__(
+        self, members: Sequence[Upstream], *, longest_line: int, stopping: asyncio.Event, chance: Callable[[], float] = random.random
+    ) -> None:
         self.members = {one.name: one for one in members}
         self.line = Line(list(self.members), lambda name, running: self.members[name].standing(running), longest=longest_line)
         self._chance = chance
+        self._stopping = stopping
 
     async def destination(self, names: Sequence[str], model: str) -> Destination:
         """The destination made of those upstreams that speak what the first one speaks that answers. Raises UpstreamError where none does."""
@@ -114,7 +117,9 @@ class Group:
         LOGGER.warning("upstream %s failed a request, which is sent again: %s", trial.upstream.name, trial.why)
         if stack is not None:
             await stack.aclose()  # the place is another's while this one waits
-        await asyncio.sleep(pause)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(pause):
+                await self._stopping.wait()
         return False
 
 

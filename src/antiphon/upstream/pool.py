@@ -34,13 +34,15 @@ class Pool:
         self._instead = Instead(settings.review_model, settings.default_model)
         self._clock = clock
         self._changed = asyncio.Event()
+        self._stopping = asyncio.Event()
         self.upstreams = {name: Upstream(name, settings, environ, clock=clock) for name in settings.upstreams}
         self._groups = self._grouped()
         for name, upstream in self.upstreams.items():
             upstream.changed = self._on_change(self._groups[name])
 
     async def close(self) -> None:
-        """Ends all connections."""
+        """Ends all connections; whoever waits for an answer is told that the gateway is being stopped."""
+        self._stopping.set()
         for upstream in self.upstreams.values():
             await upstream.client.close()
 
@@ -100,7 +102,7 @@ class Pool:
         members: dict[str, list[Upstream]] = {}
         for name, upstream in self.upstreams.items():
             members.setdefault(upstream.settings.group or name, []).append(upstream)
-        groups = (Group(equal, longest_line=self._settings.max_queued) for equal in members.values())
+        groups = (Group(equal, longest_line=self._settings.max_queued, stopping=self._stopping) for equal in members.values())
         return {name: group for group in groups for name in group.members}
 
     def _on_change(self, group: Group) -> Callable[[], None]:

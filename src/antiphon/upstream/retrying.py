@@ -66,7 +66,7 @@ class Outcome(NamedTuple):
 
 
 _SECONDS = re.compile(r"\d{1,9}(\.\d{1,9})?", re.ASCII)
-_WORDS = {failures.UNREACHABLE: "unreachable", failures.TIMED_OUT: "timeout"}
+_WORDS = {failures.UNREACHABLE: "unreachable", failures.TIMED_OUT: "timeout", failures.STOPPING: "stopping"}
 
 
 def without_answer(failure: Failure) -> Outcome:

@@ -48,6 +48,7 @@ class Upstream:
         self.health = Health()
         self.changed: Callable[[], None] = lambda: None
         self._models = settings.models
+        self._workers = settings.workers
         self._clock = clock
         self._probed: Probed | None = None
         self._asked = -inf
@@ -82,8 +83,8 @@ class Upstream:
 
     def standing(self, running: int) -> Standing:
         """How it stands, with so many requests under way."""
-        slots = self._probed.slots if self._probed is not None else 0
-        return Standing(self.name, self.is_up, running, self.settings.max_concurrent or slots)
+        limit = self.settings.max_concurrent or (self._probed.slots if self._probed is not None else 0)
+        return Standing(self.name, self.is_up, running, limit and max(1, limit // self._workers))
 
     async def known(self, *, age: float = inf) -> "Upstream":
         """This upstream, once it is known what it is; what is older than `age` seconds is asked again."""
