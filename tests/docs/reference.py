@@ -140,7 +140,7 @@ def commands() -> str:
 
 
 def _helps(command: click.Command, name: str) -> Iterator[tuple[str, str]]:
-    context = click.Context(command, info_name=name, terminal_width=100, max_content_width=100, **command.context_settings)
+    context = click.Context(command, info_name=name, terminal_width=100, max_content_width=100, **main.context_settings)
     yield name, command.get_help(context)
     if isinstance(command, click.Group):
         for child in command.list_commands(context):
