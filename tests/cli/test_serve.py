@@ -319,6 +319,12 @@ async def test_no_worker_outlives_its_parent(tmp_path: Path) -> None:
 
 
 @pytest.mark.requirement("cli.workers")
+def test_workers_that_could_not_share_their_state_are_refused(tmp_path: Path) -> None:
+    told = refused(tmp_path, "--workers", "2", "--store", "memory", "--upstream", "http://127.0.0.1:9")
+    assert "share no memory" in told
+
+
+@pytest.mark.requirement("cli.workers")
 def test_a_port_in_use_is_told_with_workers_too(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

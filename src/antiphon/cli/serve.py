@@ -55,6 +55,8 @@ def serve(file: str, **flags: Any) -> None:
         raise click.UsageError(str(bad)) from None
     if settings.workers > 1 and os.name != "posix":
         raise click.UsageError("several workers need a system that hands listening sockets on, and this one does not: leave out --workers.")
+    if settings.workers > 1 and settings.store == "memory":
+        raise click.UsageError("several workers share no memory: choose another --store, or leave out --workers.")
     log.set_up(settings.log_level)
     signal.signal(signal.SIGTERM, _end)
     _allow_connections()
