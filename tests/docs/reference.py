@@ -141,6 +141,7 @@ def commands() -> str:
 
 def _helps(command: click.Command, name: str) -> Iterator[tuple[str, str]]:
     context = click.Context(command, info_name=name, terminal_width=100, max_content_width=100, **main.context_settings)
+    command._help_option = None  # click keeps the one it made for whoever asked first
     yield name, command.get_help(context)
     if isinstance(command, click.Group):
         for child in command.list_commands(context):

@@ -53,7 +53,7 @@ def parses(command: click.Command, name: str, arguments: list[str]) -> None:
     """The arguments fit the command, down to the last subcommand; nothing is run."""
     if "--help" in arguments:
         return
-    with command.make_context(name, [*arguments], **main.context_settings) as context:
+    with command.make_context(name, [*arguments]) as context:
         if isinstance(command, click.Group):
             child, found, left = command.resolve_command(context, [*context._protected_args, *context.args])
             assert found is not None
