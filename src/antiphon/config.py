@@ -315,6 +315,7 @@ def _models(written: dict[str, Any]) -> dict[str, ModelSettings]:
     found = _shaped(written, "models", dict[str, ModelSettings])
     for name, one in found.items():
         upstream_settings.check_dialect(f'[models."{name}"]', one)
+        upstream_settings.check_defaults(f'[models."{name}"]', one)
     return found
 
 

@@ -5,7 +5,7 @@ Below: everything pure.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from msgspec import Raw
@@ -25,7 +25,7 @@ from antiphon.stages.cut_calls import CutCalls
 from antiphon.stages.length_cut import LengthCut
 from antiphon.stages.pipeline import Pipeline, Stage
 from antiphon.stages.restore import Restore
-from antiphon.translation import chat, responses, responses_answer
+from antiphon.translation import chat, defaults, responses, responses_answer
 from antiphon.translation.chat_answer import ChatAnswer, ChatManner
 from antiphon.translation.dialect import Dialect
 from antiphon.translation.responses_answer import ResponsesAnswer
@@ -48,11 +48,12 @@ class Manner:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a request goes: the API and dialect spoken there, and the model's name there."""
+    """Where a request goes: the API and dialect spoken there, the model's name there, and what is asked of it where the client says nothing."""
 
     api: str
     dialect: Dialect
     model: str
+    defaults: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 class Turn:
@@ -64,13 +65,15 @@ class Turn:
     def __init__(
         self, document: Document, view: RequestView, target: Target, manner: Manner, *, shown: Mapping[str, Any] | None = None
     ) -> None:
+        said, document = document, defaults.asked(document, target.defaults)
         self._document, self._target, self._manner = document, target, manner
         self._shown = shown or {}
         self._translated = _translate(document, view, target)
         aliased = view.model != target.model
         self.path = self._translated.path
-        self.body = bytes(self._translated.body.but(model=target.model) if aliased else self._translated.body)
-        self.notes: list[Note] = self._translated.notes
+        body = defaults.sent(self._translated.body, target.defaults)
+        self.body = bytes(body.but(model=target.model) if aliased else body)
+        self.notes: list[Note] = defaults.told(self._translated.notes, said, target.defaults)
         self._echo = _changed_settings(document, self._translated, aliased=aliased) | {
             name: Raw(json.encode(value)) for name, value in self._shown.items()
         }

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from antiphon.translation.defaults import NEVER
 from antiphon.translation.dialect import Dialect
 from antiphon.translation.presets import DIALECTS
 
@@ -87,11 +88,18 @@ class ModelSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """Rules for Chat Completions that are otherwise with this model."""
     responses: dict[str, Any] = {}
     """Rules for the Responses API that are otherwise with this model."""
+    defaults: dict[str, Any] = {}
+    """What a request asks of this model where the client says nothing: `temperature`, `max_output_tokens`, or any field that the server knows."""
 
 
 def of_model(models: Mapping[str, ModelSettings], upstream: str, model: str) -> list[ModelSettings]:
     """The tables that speak of a model, in the order of the file."""
     return [one for name, one in models.items() if fnmatchcase(model, name) or fnmatchcase(f"{upstream}/{model}", name)]
+
+
+def defaults(models: Iterable[ModelSettings]) -> dict[str, Any]:
+    """What is asked where the client says nothing; of several the later one's."""
+    return {name: value for one in models for name, value in one.defaults.items()}
 
 
 def dialect(preset: Dialect, settings: UpstreamSettings, models: Iterable[ModelSettings] = (), *, model: str = "") -> Dialect:
@@ -127,6 +135,12 @@ def check_dialect(where: str, one: UpstreamSettings | ModelSettings) -> None:
         DIALECTS["chat"].but(chat=one.chat, responses=one.responses)
     except ValueError as wrong:
         raise BadConfig(f"{where}: {wrong}") from None
+
+
+def check_defaults(where: str, one: ModelSettings) -> None:
+    """Refuses what no default may stand for."""
+    for name in NEVER & one.defaults.keys():
+        raise BadConfig(f"{where}: {name!r} is what a request is about, and cannot be a default")
 
 
 def _is_url(url: str) -> bool:

@@ -76,7 +76,7 @@ async def prepare(gateway: Gateway, document: Document, view: RequestView, calle
     name = view.model or ""
     caller.check(name)
     to = await gateway.pool.route(name)
-    target = Target(to.api, to.dialect, to.model)
+    target = Target(to.api, to.dialect, to.model, to.defaults)
     store = gateway.store
     if store is None or (to.api == "responses" and target.dialect.responses.keeps_state):
         made = await _made(gateway, to, caller, document)

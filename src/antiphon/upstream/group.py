@@ -6,10 +6,10 @@ A single upstream is a group of one. Not here: whose turn it is (`line`), what m
 import asyncio
 import logging
 import random
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 from antiphon.protocol import failures
 from antiphon.protocol.errors import UpstreamError
@@ -30,6 +30,7 @@ class Destination:
     model: str
     api: str
     dialect: Dialect
+    defaults: Mapping[str, Any]
 
     @property
     def upstream(self) -> Upstream:
@@ -88,7 +89,7 @@ class Group:
                 if await self._is_last(attempts, _Trial.failed(self.members[name], error)):
                     raise
                 continue
-            found = Destination((first,), model, first.api, first.dialect(model))
+            found = Destination((first,), model, first.api, first.dialect(model), first.defaults(model))
             others = (self.members[one] for one in names if one != name)
             return replace(found, upstreams=(first, *(one for one in others if not one.is_known or found.fits(one))))
 

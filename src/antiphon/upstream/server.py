@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from math import inf
+from typing import Any
 
 from antiphon import catalogue, upstream_settings
 from antiphon.catalogue import Model
@@ -69,6 +70,10 @@ class Upstream:
         assert self._probed is not None, "known() comes first"
         tables = upstream_settings.of_model(self._models, self.name, model)
         return upstream_settings.dialect(self._probed.dialect, self.settings, tables, model=model)
+
+    def defaults(self, model: str) -> dict[str, Any]:
+        """What is asked of a model where the client says nothing."""
+        return upstream_settings.defaults(upstream_settings.of_model(self._models, self.name, model))
 
     @property
     def models(self) -> list[Model]:
