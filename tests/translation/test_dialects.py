@@ -21,7 +21,7 @@ from tests.translation.everything import BODY, FIELDS, ITEMS, ITEMS_LOST, TOOLS_
 
 WHOLE = Document(BODY.encode())
 VERBATIM = {name: dialect.responses for name, dialect in DIALECTS.items() if dialect.responses.verbatim}
-EDITING = {name: dialect.responses for name, dialect in DIALECTS.items() if not dialect.responses.verbatim}
+EDITING = {name: dialect.responses for name, dialect in DIALECTS.items() if not dialect.responses.verbatim and dialect.responses.formats}
 CHAT = {name: DIALECTS[name].chat for name in ("chat", "openai", "azure", "vllm", "sglang")}
 """Presets that take whatever is asked for, by one name or another; what others change is in tests/conformance."""
 BECOMES = {"tools", "input", "instructions", "tool_choice"}
@@ -234,6 +234,49 @@ def test_tool_choices_name_what_the_upstream_sees(choice: str, native: object, c
     assert (lowered.body.get("tool_choice"), translated.body.get("tool_choice")) == (native, chatted)
     for made, told in ((lowered, native), (translated, chatted)):
         assert ("tool_choice" in losses(made.notes)) is (told is None)
+
+
+@pytest.mark.requirement("tools.allowed", "dialects.rules")
+@pytest.mark.parametrize(
+    ("known", "choice", "tools", "told"),
+    [
+        ({"required"}, {"type": "function", "name": "g"}, ["g"], "required"),
+        (set(), {"type": "function", "name": "g"}, ["g"], None),
+        (set(), "none", None, None),
+        ({"none"}, "none", ["f", "g"], "none"),
+        (set(), "required", ["f", "g"], None),
+    ],
+)
+def test_a_choice_that_a_responses_server_cannot_be_told(known: set[str], choice: object, tools: list[str] | None, told: object) -> None:
+    declared = [{"type": "function", "name": name, "parameters": {"type": "object"}} for name in ("f", "g")]
+    document = Document.of({"model": "m", "input": "hi", "tools": declared, "tool_choice": choice})
+    made = responses.translate(document, request.view(document), ResponsesRules(tool_choice=frozenset(known)))
+    body = json.loads(bytes(made.body))
+    assert ([tool["name"] for tool in body["tools"]] if "tools" in body else None, body.get("tool_choice")) == (tools, told)
+    assert made.notes != [] or told == choice
+
+
+FORMAT = {"type": "json_schema", "name": "a", "schema": {"type": "object"}}
+
+
+@pytest.mark.requirement("dialects.rules")
+def test_a_form_that_a_responses_server_passes_over_is_told() -> None:
+    document = Document.of({"model": "m", "input": "hi", "text": {"verbosity": "low", "format": FORMAT}})
+    made = responses.translate(document, request.view(document), ResponsesRules(formats=False))
+    assert json.loads(bytes(made.body))["text"] == {"verbosity": "low"}
+    assert losses(made.notes) == {"text.format": "json_schema"}
+    plain = Document.of({"model": "m", "input": "hi", "text": {"format": {"type": "text"}}})
+    assert not responses.translate(plain, request.view(plain), ResponsesRules(formats=False)).edited
+
+
+@pytest.mark.requirement("dialects.rules")
+def test_thoughts_stand_where_a_responses_server_looks_for_them() -> None:
+    summary = [{"type": "summary_text", "text": "Hm"}]
+    both = {"type": "reasoning", "summary": summary, "content": [{"type": "reasoning_text", "text": "Hmm"}]}
+    items = [{"role": "user", "content": "hi"}, {"type": "reasoning", "summary": summary}, both, {"role": "assistant", "content": "yes"}]
+    document = Document.of({"model": "m", "input": items})
+    made = json.loads(bytes(responses.translate(document, request.view(document), ResponsesRules(thoughts_in_content=True)).body))
+    assert [item["content"][0]["text"] for item in made["input"] if item.get("type") == "reasoning"] == ["Hm", "Hmm"]
 
 
 WRONG_CHOICES = {

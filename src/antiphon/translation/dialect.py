@@ -138,6 +138,10 @@ class ResponsesRules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     """Whether it refuses calls and outputs that do not pair."""
     images_in_outputs: bool = True
     """Whether a tool's output may hold images."""
+    tool_choice: frozenset[str] = frozenset({"none", "required", "named", "allowed"})
+    """What it can be told besides `auto`; `allowed`: a list of tools."""
+    formats: bool = True
+    """Whether it holds an answer to `text.format`."""
     thoughts_in_content: bool = False
     """Whether a reasoning item must hold its text in `content`."""
     length_cut_completes: bool = False

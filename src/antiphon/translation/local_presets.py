@@ -30,7 +30,13 @@ ROWS = (
             reasoning_back="reasoning_content",
         ),
         responses=ResponsesRules(
-            merges_instructions=True, late_developer="user", images_in_outputs=False, length_cut_completes=True, thoughts_in_content=True
+            merges_instructions=True,
+            late_developer="user",
+            images_in_outputs=False,
+            tool_choice=frozenset({"none", "required"}),
+            formats=False,
+            length_cut_completes=True,
+            thoughts_in_content=True,
         ),
         failures=(
             row("llama.cpp: context too long", "400 500", r"exceed_context_size_error", _TOO_LONG),

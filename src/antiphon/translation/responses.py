@@ -4,6 +4,7 @@ With `verbatim` nothing is read and nothing changes. Otherwise tools become func
 the rules refuse are left out and told. Not here: the answer (`responses_answer`).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ from antiphon.tools import choice, declaration, registry
 from antiphon.tools.choice import Choice
 from antiphon.tools.names import NameRules
 from antiphon.tools.registry import Registry
-from antiphon.translation import lowered
+from antiphon.translation import lowered, tool_choices
 from antiphon.translation.dialect import ResponsesRules
 from antiphon.translation.schemas import SchemaRules
 from antiphon.translation.translated import Translated
@@ -42,7 +43,9 @@ def translate(document: Document, view: RequestView, rules: ResponsesRules) -> T
     if (effort := lowered.effort(view.input)) is not None:
         changes["reasoning"] = (document.document("reasoning") or Document(b"{}")).but(effort=effort)
     wanted = choice.read(document.members.get("tool_choice", Raw(b"")), tools, notes)
-    changes |= _tools(document, view, context) | _tool_choice(document, wanted)
+    told = tool_choices.as_known(wanted, rules.tool_choice, tools, notes)
+    changes |= _tools(document, view, context, tool_choices.declares(wanted, told)) | _tool_choice(document, told)
+    changes |= _format(document, context)
     return Translated(PATH, document.but(**changes) if changes else document, tools, notes, edited=bool(changes), choice=wanted)
 
 
@@ -53,10 +56,10 @@ class _Context:
     notes: list[Note]
 
 
-def _tools(document: Document, view: RequestView, context: _Context) -> dict[str, Any]:
+def _tools(document: Document, view: RequestView, context: _Context, declared: Callable[[str], bool]) -> dict[str, Any]:
     """`tools` and what goes with them, as far as they change."""
     schema = SchemaRules(context.rules.schema_drops, context.rules.schema_repairs)
-    functions = [function for function, _ in lowered.functions(context.tools, schema, context.notes)]
+    functions = [made for made, _ in lowered.functions(context.tools, schema, context.notes) if declared(made.text("name") or "")]
     if not functions:
         return {name: ABSENT for name in ("tools", "parallel_tool_calls") if name in document} if "tools" in document else {}
     same = [bytes(function) for function in functions] == [bytes(tool) for tool in view.tools or []]
@@ -69,6 +72,16 @@ def _tool_choice(document: Document, wanted: Choice | None) -> dict[str, Any]:
         return {}
     told = ABSENT if wanted is None else _spelled(wanted)
     return {} if told == document.get("tool_choice") else {"tool_choice": told}
+
+
+def _format(document: Document, context: _Context) -> dict[str, Any]:
+    """`text` without a form that the server would not hold the model to."""
+    text = document.document("text")
+    form = text.document("format") if text is not None else None
+    if context.rules.formats or text is None or form is None or form.text("type") == "text":
+        return {}
+    context.notes.append(Note(Kind.DROPPED, "text.format", form.text("type") or ""))
+    return {"text": text.but(format=ABSENT)}
 
 
 def _spelled(wanted: Choice) -> Any:
