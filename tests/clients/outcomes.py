@@ -73,7 +73,7 @@ async def served(folder: Path, tap: Tap) -> AsyncIterator[str]:
     async with ScriptedServer(ChatWire(), play) as chat, ScriptedServer(ResponsesWire(strict=True), play) as responses:
         file = folder / "antiphon.toml"
         file.write_text(FILE.format(chat=chat.url, responses=responses.url))
-        async with gateway(file=file, tap=tap.around) as url:
+        async with gateway(file=file, tap=tap.around, store="memory") as url:
             yield f"{url}/v1"
 
 
@@ -131,8 +131,10 @@ def _lines(client: str, done: Done) -> Iterable[tuple[Asked, Json]]:
 def _hold(tap: Tap, found: dict[Asked, Outcome]) -> None:
     """What the gateway sent, held against OpenAI's own models."""
     for reply in tap.replies:
-        upstream, _, scenario = str(json.loads(reply.request)["model"]).partition("/")
-        outcome = found[Asked(reply.client, upstream, scenario)]
+        if reply.path.startswith("/v1/conversations"):
+            continue
+        named = json.loads(reply.request or reply.body)["model"]
+        outcome = found[Asked(reply.client, *named.split("/"))]
         if reply.status == 200:
             outcome.problems += complaints(reply.path, reply.headers.get("content-type", ""), reply.body)
         if reply.headers.get("x-antiphon-dropped", TOLD[0]) not in TOLD:

@@ -89,9 +89,9 @@ class Client:
     scenarios: tuple[str, ...]
 
 
-EVERYBODYS = ("text", "stream", "tools", "structured", "image", "file", "turns", "failing", "broken")
+EVERYBODYS = ("text", "stream", "tools", "structured", "image", "file", "turns", "kept", "failing", "broken")
 CLIENTS: dict[str, Client] = {
-    "openai-python": Client(python, "openai_sync.py", (*EVERYBODYS, "refused", "busy", "chat")),
+    "openai-python": Client(python, "openai_sync.py", (*EVERYBODYS, "busy", "chat")),
     "openai-python-async": Client(python, "openai_async.py", (*EVERYBODYS, "busy", "chat")),
     "openai-agents-python": Client(python, "openai_agents.py", (*EVERYBODYS, "patch")),
     "langchain": Client(python, "langchain_openai_chat.py", EVERYBODYS),

@@ -114,11 +114,7 @@ SCENARIOS: dict[str, Scenario] = {
     "image": Scenario(script=image, told={"text": f"Seen: {Image(PICTURE).fingerprint}"}),
     "file": Scenario(script=file, told={"text": f"Read: {Image(FILE).fingerprint}"}),
     "turns": Scenario(script=turns, told={"text": "Asked: My name is Ada. I live in Rome. Who am I? Answered: 2."}),
-    "refused": Scenario(
-        script=said,
-        told={name: name for name in ("background", "previous_response_id", "conversation")},
-        upstreams=("chat",),
-    ),
+    "kept": Scenario(script=turns, told={"text": "Asked: My name is Ada. I live in Rome. Who am I? Answered: 2."}),
     "failing": Scenario(script=failing(TOO_LONG), told={"failed": "context_length_exceeded"}, fails=True),
     "busy": Scenario(script=failing(BUSY_WAIT), told={"failed": "rate_limit_exceeded"}, fails=True),
     "broken": Scenario(script=breaking("abort"), told={"failed": "server_error"}, fails=True),

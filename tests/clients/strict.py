@@ -14,7 +14,6 @@ from tests.wires.client import events
 
 UNION = get_args(get_args(ResponseStreamEvent)[0])
 EVENTS: dict[str, type[BaseModel]] = {name: one for one in UNION for name in get_args(one.model_fields["type"].annotation)}
-WHOLE: dict[str, type[BaseModel]] = {"/v1/responses": Response, "/v1/chat/completions": ChatCompletion}
 BEYOND: dict[type[BaseModel], frozenset[str]] = {
     Response: frozenset({"frequency_penalty", "presence_penalty", "store"}),  # in OpenAI's own answers
     ResponseCustomToolCall: frozenset({"status"}),  # the same
@@ -25,11 +24,12 @@ BEYOND: dict[type[BaseModel], frozenset[str]] = {
 
 def complaints(path: str, kind: str, body: bytes) -> list[str]:
     """What is wrong with the body of an answer with status 200."""
+    is_chat = path == "/v1/chat/completions"
     if not kind.startswith("text/event-stream"):
-        return [*_held(WHOLE[path], body)]
+        return [*_held(ChatCompletion if is_chat else Response, body)]
     found: list[str] = []
     for number, event in enumerate(events(body)):
-        model = EVENTS.get(event.get("type", "")) if path == "/v1/responses" else ChatCompletionChunk
+        model = ChatCompletionChunk if is_chat else EVENTS.get(event.get("type", ""))
         told = [f"no such event: {event}"] if model is None else _held(model, event)
         found += [f"event {number}, {event.get('type')}: {one}" for one in told]
     return found

@@ -68,6 +68,14 @@ const scenarios = {
     return { text: response.output_text };
   },
 
+  async kept(at) {
+    let response;
+    for (const said of TURNS) {
+      response = await client(at).responses.create({ model: at.model, input: said, previous_response_id: response?.id });
+    }
+    return { text: response.output_text };
+  },
+
   async failing(at) {
     try {
       await client(at).responses.create({ model: at.model, input: PROMPT });

@@ -69,6 +69,12 @@ const scenarios = {
     return { text: run.finalOutput };
   },
 
+  async kept(at) {
+    let run;
+    for (const said of TURNS) run = await runner.run(agent(at), said, { previousResponseId: run?.lastResponseId });
+    return { text: run.finalOutput };
+  },
+
   async patch(at) {
     const files = {};
     const refuse = () => Promise.reject(new Error("not asked for"));

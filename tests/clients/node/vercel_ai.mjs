@@ -4,7 +4,6 @@ import { Output, generateText, stepCountIs, streamText, tool } from "ai";
 import { z } from "zod";
 import { PERSON, PROMPT, QUESTION, TOOLS, TURNS, failed, main } from "./cases.mjs";
 
-// With `store` it sends references to what it takes for stored; a gateway without state has nothing that they could mean.
 const stateless = (more) => ({ providerOptions: { openai: { store: false, ...more } } });
 // It sends thoughts back in sealed form only, and says so.
 const unsealed = (warning) => warning.message?.startsWith("Reasoning parts without encrypted content");
@@ -37,7 +36,7 @@ const scenarios = {
         tool({ description, inputSchema: z.object({ [of]: z.string() }), execute: run }),
       ]),
     );
-    const run = streamText({ ...to(at), ...stateless(), prompt: QUESTION, tools, stopWhen: stepCountIs(3), onError: ({ error }) => console.error(error) });
+    const run = streamText({ ...to(at), prompt: QUESTION, tools, stopWhen: stepCountIs(3), onError: ({ error }) => console.error(error) });
     const text = await run.text;
     return { text, called: (await run.steps).flatMap((step) => step.toolCalls.map((call) => call.toolName)) };
   },
@@ -62,6 +61,18 @@ const scenarios = {
     for (const said of TURNS) {
       messages.push(...asked(said));
       run = await generateText({ ...to(at), ...stateless(), messages });
+      messages.push(...run.response.messages);
+    }
+    return { text: run.text };
+  },
+
+  // By references to what the gateway keeps: that is what it does of itself.
+  async kept(at) {
+    const messages = [];
+    let run;
+    for (const said of TURNS) {
+      messages.push(...asked(said));
+      run = await generateText({ ...to(at), messages });
       messages.push(...run.response.messages);
     }
     return { text: run.text };

@@ -88,6 +88,14 @@ def turns(case: Case) -> object:
     return {"text": words(answer)}
 
 
+def kept(case: Case) -> object:
+    before = None
+    for one in TURNS:
+        answer = response(case, input=one, previous_response_id=before)
+        before = answer["id"]
+    return {"text": words(answer)}
+
+
 def failing(case: Case) -> object:
     return {"failed": json.loads(asked(case, input=PROMPT))["error"]["code"]}
 
@@ -110,4 +118,4 @@ def chat(case: Case) -> object:
     return {"text": answer["choices"][0]["message"]["content"]}
 
 
-main(text, stream, tools, structured, image, file, turns, failing, busy, broken, chat)
+main(text, stream, tools, structured, image, file, turns, kept, failing, busy, broken, chat)

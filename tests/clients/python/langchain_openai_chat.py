@@ -65,6 +65,16 @@ async def turns(case: Case) -> object:
     return {"text": answer.text}
 
 
+def kept(case: Case) -> object:
+    """It leaves out of the history what the gateway keeps."""
+    history: list[object] = []
+    for said in TURNS:
+        history.append(HumanMessage(said))
+        answer = model(case, use_previous_response_id=True, store=True).invoke(history)
+        history.append(answer)
+    return {"text": answer.text}
+
+
 def failing(case: Case) -> object:
     try:
         model(case).invoke(PROMPT)
@@ -80,4 +90,4 @@ async def broken(case: Case) -> object:
         return failed(error)
 
 
-main(text, stream, tools, structured, image, file, turns, failing, broken)
+main(text, stream, tools, structured, image, file, turns, kept, failing, broken)

@@ -81,6 +81,14 @@ async def turns(case: Case) -> object:
     return {"text": run.final_output}
 
 
+async def kept(case: Case) -> object:
+    before = None
+    for said in TURNS:
+        run = await Runner.run(agent(case), said, previous_response_id=before)
+        before = run.last_response_id
+    return {"text": run.final_output}
+
+
 async def failing(case: Case) -> object:
     try:
         await Runner.run(agent(case), PROMPT)
@@ -120,4 +128,4 @@ async def patch(case: Case) -> object:
     return {"text": run.final_output, "made": editor.files["new.txt"]}
 
 
-main(text, stream, tools, structured, image, file, turns, failing, broken, patch)
+main(text, stream, tools, structured, image, file, turns, kept, failing, broken, patch)

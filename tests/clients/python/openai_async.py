@@ -1,5 +1,6 @@
 """openai-python, the client that awaits: the same over streams, with the helpers that put events together."""
 
+import asyncio
 from typing import Literal
 
 from cases import PERSON, PROMPT, QUESTION, TOOLS, TURNS, Case, main
@@ -106,6 +107,19 @@ async def turns(case: Case) -> object:
     return {"text": response.output_text}
 
 
+async def kept(case: Case) -> object:
+    """In a conversation; the last turn in the background."""
+    async with client(case) as openai:
+        conversation = await openai.conversations.create()
+        for said in TURNS[:-1]:
+            await openai.responses.create(model=case.model, input=said, conversation=conversation.id)
+        response = await openai.responses.create(model=case.model, input=TURNS[-1], conversation=conversation.id, background=True)
+        while response.status in ("queued", "in_progress"):
+            await asyncio.sleep(0.05)
+            response = await openai.responses.retrieve(response.id)
+    return {"text": response.output_text}
+
+
 async def failing(case: Case) -> object:
     async with client(case) as openai:
         try:
@@ -146,4 +160,4 @@ async def chat(case: Case) -> object:
     return {"text": "".join(words)}
 
 
-main(text, stream, tools, structured, image, file, turns, failing, busy, broken, chat)
+main(text, stream, tools, structured, image, file, turns, kept, failing, busy, broken, chat)

@@ -65,6 +65,16 @@ async def turns(case: Case) -> object:
     return {"text": run.output}
 
 
+async def kept(case: Case) -> object:
+    """It leaves out of the history what the gateway keeps."""
+    history: list[object] = []
+    settings = OpenAIResponsesModelSettings(openai_previous_response_id="auto", openai_store=True)
+    for said in TURNS:
+        run = await agent(case).run(said, message_history=history, model_settings=settings)
+        history = run.all_messages()
+    return {"text": run.output}
+
+
 async def failing(case: Case) -> object:
     try:
         await agent(case).run(PROMPT)
@@ -80,4 +90,4 @@ async def broken(case: Case) -> object:
         return failed(error)
 
 
-main(text, stream, tools, structured, image, file, turns, failing, broken)
+main(text, stream, tools, structured, image, file, turns, kept, failing, broken)
