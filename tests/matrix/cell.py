@@ -239,8 +239,9 @@ def _lines(shown: list[Json]) -> list[str]:
 class Runner:
     """Runs cells of one Codex, and what a row shows directly once only."""
 
-    def __init__(self, program: Path, version: Version) -> None:
+    def __init__(self, program: Path, version: Version, *, patience: float = 1.0) -> None:
         self._program = program
+        self._patience = patience
         self._version = version
         self._direct: dict[str, Ran] = {}
         self._locks: dict[str, asyncio.Lock] = {}
@@ -253,6 +254,7 @@ class Runner:
 
     async def cell(self, any_row: Row, upstream: str) -> Cell:
         row = adapted(any_row, self._version)
+        row = replace(row, seconds=row.seconds * self._patience)
         none = Cell(row=row, upstream=upstream, version=self._version.number, ran=None)
         lacking = self._version.lacks.get(row.name, "")
         if lacking:

@@ -13,9 +13,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from tests.matrix import doc
 from tests.matrix.cell import DIRECT, UPSTREAMS, Cell, Runner
 from tests.matrix.codex import VERSION, NoCodexError, find
-from tests.matrix.doc import write
 from tests.matrix.row import Row
 from tests.matrix.rows import BY_NAME, ROWS
 from tests.matrix.versions import VERSIONS, known
@@ -35,8 +35,9 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--codex", metavar="PATH", type=Path, help="a Codex program instead of the ones npm installs")
     parser.add_argument("--versions", nargs="+", metavar="V", default=[VERSION], help=f"versions of Codex, or `all` ({VERSION})")
     parser.add_argument("--jobs", type=int, default=2, help="cells at a time (default: 2)")
+    parser.add_argument("--patience", type=float, default=1.0, metavar="N", help="wait N times as long, on a busy machine (default: 1)")
     parser.add_argument("--json", type=Path, metavar="FILE", dest="report", help="write all that was seen to a file")
-    parser.add_argument("--doc", type=Path, metavar="FILE", help="write the table of results to a Markdown file")
+    parser.add_argument("--doc", type=Path, metavar="FILE", help="write the results into a Markdown page; cells that were not run stay")
     return parser.parse_args(given)
 
 
@@ -107,18 +108,20 @@ async def matrix(given: argparse.Namespace, console: Console) -> bool:
     versions = list(VERSIONS) if given.versions == ["all"] else given.versions
     for version in [str(given.codex)] if given.codex else versions:
         program = given.codex.absolute() if given.codex else await find(version)
-        results[version] = await cells(Runner(program, known(version)), wanted, given.jobs)
+        results[version] = await cells(Runner(program, known(version), patience=given.patience), wanted, given.jobs)
         show(console, version, results[version])
     if given.report:
         documents = {version: [document(cell) for cell in found] for version, found in results.items()}
         given.report.write_text(json.dumps(documents, indent=1, ensure_ascii=False, default=repr))
     if given.doc:
-        given.doc.write_text(write(results))
+        told = doc.read(given.doc.read_text("utf-8")) if given.doc.exists() else {}
+        now = {version: told.get(version, {}) | doc.words(found) for version, found in results.items()}
+        given.doc.write_text(doc.write(told | now), "utf-8")
     return not any(cell.problems for found in results.values() for cell in found)
 
 
 def main() -> int:
-    console = Console(width=180)  # a table that is cut says nothing
+    console = Console(width=250)  # a table that is cut says nothing
     try:
         return 0 if asyncio.run(matrix(arguments(), console)) else 1
     except NoCodexError as error:

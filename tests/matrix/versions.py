@@ -108,7 +108,6 @@ VERSIONS: Mapping[str, Version] = {
             differs={
                 **TO_SUMMER,
                 "asked-again": NO_IDS,
-                "memories": Differs(step={"items": ("agent_message",)}),
                 "tool-search": DEFERRED,
                 "tool-search-again": DEFERRED,
                 "agents-v2": Differs(row={"declared": ()}, step={"items": TEAM_SHOWN}),

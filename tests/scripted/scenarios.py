@@ -113,7 +113,8 @@ def remembers(view: View) -> Reply:
     """Answers for two models: the one that was asked for and, by another name, the one that writes memories; gives that one the time to ask."""
     if any("memory_summary.md" in said for said in view.texts("user")):
         return answer(f"Nothing to keep, says {view.model}.", thread="memories")
-    return answer("Waited.") if view.outputs else answer(shell(view, "sleep 2"))
+    waits = ("sleep 2", "true")  # the second so that the end of the first is shown by then
+    return answer(shell(view, waits[len(view.outputs)])) if len(view.outputs) < len(waits) else answer("Waited.")
 
 
 def schema(view: View) -> Reply:

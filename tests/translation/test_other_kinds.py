@@ -232,6 +232,15 @@ def test_a_call_is_the_same_with_and_without_the_namespace_of_all_functions(decl
     assert body.get("messages")[1]["tool_calls"][0]["function"]["name"] == body.get("tools")[0]["function"]["name"]
 
 
+@pytest.mark.requirement("items.odd")
+def test_an_id_that_is_none_is_not_sent_on() -> None:
+    items = [{**USER, "id": id} for id in (None, "", "0", "msg_1")]
+    document, _ = open_body(json.dumps({"model": "m", "input": items}).encode())
+    turn = responses.translate(document, view(document), ResponsesRules())
+    assert [item.get("id", "absent") for item in turn.body.get("input")] == ["absent", "absent", "0", "msg_1"]
+    assert turn.notes == []
+
+
 @pytest.mark.requirement("items.settings")
 @pytest.mark.parametrize("given", [{"reasoning": {"effort": "low", "summary": "auto"}}, {}], ids=["another", "none"])
 def test_a_configuration_update_reaches_a_responses_server_as_the_effort(given: dict[str, Any]) -> None:

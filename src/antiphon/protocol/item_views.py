@@ -126,9 +126,11 @@ class AdditionalTools(Item):
 
 
 class Compaction(Item):
-    """A sealed stand-in for what came before."""
+    """A stand-in for what came before, sealed by most servers."""
 
     encrypted_content: str | None = None
+    summary: Raw = _NONE
+    content: Raw = _NONE
 
 
 class ConfigurationUpdate(Item):

@@ -179,8 +179,8 @@ def _hosted(view: item_views.HostedCall, document: Document, where: str, registr
 
 def _compacted(view: item_views.Compaction, document: Document, where: str, registry: Registry) -> Lowered | None:
     """What came before, in short. Words have blanks between them, and what is sealed has none."""
-    told = [Document(piece).text("text") or "" for name in ("summary", "content") for piece in document.elements(name)]
-    words = "\n".join(filter(None, told)) or view.encrypted_content or ""
+    told = [*item_views.parts(view.summary, f"{where}.summary"), *item_views.parts(view.content, f"{where}.content")]
+    words = "\n".join(part.text for part in told if part.text) or view.encrypted_content or ""
     return _message("user", f"Summary of the conversation so far:\n{words}", where) if _BLANK.search(words) else None
 
 

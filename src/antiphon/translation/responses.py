@@ -139,8 +139,11 @@ _HELPERS = frozenset({"parsed_arguments"})
 
 def _without_fields(item: Lowered, rules: ResponsesRules, notes: list[Note]) -> Document | None:
     """An item without the fields that the upstream refuses; None where nothing readable is left of it."""
-    refused = [name for name in item.document.members if name in rules.item_fields_dropped or name in _HELPERS]
-    told = [name for name in refused if name not in _HELPERS and not json.is_null(item.document.members[name])]
+    members = item.document.members
+    refused = [
+        name for name, spelled in members.items() if name in rules.item_fields_dropped or name in _HELPERS or _is_no_id(name, spelled)
+    ]
+    told = [name for name in refused if name in rules.item_fields_dropped and not json.is_null(members[name])]
     notes += [Note(Kind.DROPPED, f"input[*].{name}") for name in told]
     kept = item.document.but(**dict.fromkeys(refused, ABSENT)) if refused else item.document
     if item.type != "reasoning":
@@ -149,6 +152,10 @@ def _without_fields(item: Lowered, rules: ResponsesRules, notes: list[Note]) -> 
         notes.append(Note(Kind.DROPPED, item.where, "sealed reasoning that only its maker can read"))
         return None
     return _with_content(kept) if rules.thoughts_in_content and not kept.elements("content") else kept
+
+
+def _is_no_id(name: str, spelled: Raw) -> bool:
+    return name == "id" and bytes(spelled) in (b"null", b'""')
 
 
 def _with_content(reasoning: Document) -> Document:
