@@ -71,10 +71,15 @@ def _vllm(python: str, port: int, weights: Path) -> list[str]:
 _CONVERT = """
 import sys
 from pathlib import Path
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
 gguf, folder = Path(sys.argv[1]), sys.argv[2]
-for kind in (AutoTokenizer, AutoModelForCausalLM):
-    kind.from_pretrained(str(gguf.parent), gguf_file=gguf.name).save_pretrained(folder)
+AutoTokenizer.from_pretrained(str(gguf.parent), gguf_file=gguf.name).save_pretrained(folder)
+plain = GgufConfig(dequantize=True)
+model = AutoModelForCausalLM.from_pretrained(str(gguf.parent), gguf_file=gguf.name, quantization_config=plain)
+model.hf_quantizer = None  # or it would not be saved
+if hasattr(model.config, "quantization_config"):
+    del model.config.quantization_config
+model.save_pretrained(folder)
 """
 
 
