@@ -129,6 +129,14 @@ async def test_retry_after_is_kept(each: Wired, after: str) -> None:
 
 
 @pytest.mark.requirement("failures.rate-limit")
+@pytest.mark.parametrize(
+    ("after", "told"), [("1.5", "2"), ("0.02", "1"), ("3.0", "3"), ("soon", "soon"), ("-1", "-1"), ("1.5e300", "1.5e300")]
+)
+async def test_a_fraction_of_seconds_is_told_as_whole_ones(each: Wired, after: str, told: str) -> None:
+    assert (await each.ask(whole(error("slow down"), 429, retry_after=after))).headers["retry-after"] == told
+
+
+@pytest.mark.requirement("failures.rate-limit")
 async def test_retry_after_is_invented_only_where_asked_for(each: Wired) -> None:
     assert "retry-after" not in (await each.ask(whole(error("slow down"), 429))).headers
     async with gateway(each.upstream.url, api=each.api, retry_after_default=7) as url:

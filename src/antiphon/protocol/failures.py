@@ -10,6 +10,7 @@ Not here: rendering (each edge has its own form), raising (`errors`), retrying.
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from math import ceil
 from typing import Any, NamedTuple, cast
 
 from antiphon.protocol import json
@@ -166,7 +167,14 @@ def explain(status: int, body: bytes, *, retry_after: str | None = None, rows: I
         if candidate.fits(status, words):
             own = _apply(candidate, own)
             break
-    return replace(_shown(own, status), retry_after=retry_after)
+    return replace(_shown(own, status), retry_after=_whole_seconds(retry_after))
+
+
+def _whole_seconds(retry_after: str | None) -> str | None:
+    """A date and whole seconds as they came; Codex takes a fraction of seconds for no `Retry-After` at all, and gives up."""
+    if retry_after is None or re.fullmatch(r"[0-9]{1,9}\.[0-9]{1,9}", retry_after.strip()) is None:
+        return retry_after
+    return str(ceil(float(retry_after)))
 
 
 def _words(own: Failure) -> str:
