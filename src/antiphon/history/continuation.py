@@ -23,6 +23,8 @@ from antiphon.protocol.request import RequestView
 
 LONGEST_ID = 64
 SEALED = "reasoning.encrypted_content"
+TYPE_WITHIN = 256
+"""Bytes at an item's beginning in which its type stands, as its maker writes it."""
 _ID = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -169,7 +171,7 @@ def for_its_maker(items: Sequence[Raw]) -> tuple[list[Raw], list[Note]]:
 
 
 def _is_lost(item: Raw) -> bool:
-    if b'"reasoning"' not in bytes(memoryview(item)[:4096]) or not json.is_object(item):
+    if b'"reasoning"' not in bytes(memoryview(item)[:TYPE_WITHIN]) or not json.is_object(item):
         return False
     document = Document(item)
     return document.text("type") == "reasoning" and not document.text("encrypted_content")

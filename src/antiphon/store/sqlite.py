@@ -134,6 +134,7 @@ def _connect(path: Path | None) -> sqlite3.Connection:
         "synchronous = FULL",
         "secure_delete = ON",
         "foreign_keys = ON",
+        "temp_store = MEMORY",
         "cache_size = -16000",
     ):
         connection.execute(f"PRAGMA {pragma}")
