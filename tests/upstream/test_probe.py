@@ -156,6 +156,21 @@ async def test_a_server_that_does_not_say_which_api_it_has_is_an_upstream_failur
 
 
 @pytest.mark.requirement("models.probe")
+@pytest.mark.parametrize("status", [429, 502, 503, 504])
+async def test_a_server_that_is_not_ready_is_asked_again(status: int) -> None:
+    """Which API it has cannot be told from that, and must not be kept."""
+    async with Upstream(whole({"error": {"message": "loading"}}, status)) as upstream, gateway(upstream.url, api="auto") as url:
+        asked = {"model": "m", "input": "hi"}
+        assert (await fetch(url, asked)).status == status
+
+        async def chat_only(call: Call) -> None:
+            await (whole(completion()) if call.path.endswith("/chat/completions") else NO_ROUTE)(call)
+
+        upstream.answers(chat_only)
+        assert (await fetch(url, asked)).json["output"][0]["content"][0]["text"] == "hello"
+
+
+@pytest.mark.requirement("models.probe")
 async def test_it_is_asked_once_and_kept() -> None:
     async def both(call: Call) -> None:
         await (NO_ROUTE if call.path == "/v1/responses" else whole(completion()))(call)

@@ -19,6 +19,8 @@ from antiphon.upstream.client import Client
 SECONDS = 5.0
 NOT_YET = frozenset({502, 503, 504})
 """What a server that is still loading answers, or the proxy in front of one that is not there: nothing follows from it but that."""
+NOT_NOW = NOT_YET | {429}
+"""What says nothing of whether there is a route."""
 NO_SUCH_ROUTE = frozenset({404, 405, 501})
 
 
@@ -90,6 +92,8 @@ async def _api(client: Client, kind: Dialect | None) -> str:
         return "chat"
     try:
         async with asyncio.timeout(SECONDS), client.post("/responses", b"{}", {"content-type": "application/json"}) as answer:
+            if answer.status in NOT_NOW:
+                raise UpstreamError(failures.explain(answer.status, await answer.refusal(), retry_after=answer.headers.get("retry-after")))
             is_page = answer.headers.get("content-type", "").startswith("text/html")  # some servers answer any path with one
             return "chat" if answer.status in NO_SUCH_ROUTE or is_page else "responses"
     except TimeoutError:
