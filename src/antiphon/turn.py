@@ -102,6 +102,11 @@ class Turn:
             self._begun = response.begun(self._document, id=id, now=self._manner.now()).but(**self._shown)
         return self._begun
 
+    @property
+    def may_begin(self) -> bool:
+        """Whether its stream may be begun for the upstream: where the response is ours to name."""
+        return self._target.api == "chat" or "id" in self._shown
+
     def answer(self) -> Answer:
         """The machine that reads the upstream's answer."""
         if self._target.api == "responses":

@@ -48,6 +48,32 @@ def test_nothing_behind_the_end_goes_on() -> None:
     assert run(CREATED + COMPLETED, DELTAS)[0] == CREATED + COMPLETED
 
 
+@pytest.mark.requirement("stream.keep-alive", "stream.order")
+@pytest.mark.parametrize("begins", ["created", "queued"])
+def test_a_stream_that_was_begun_for_the_upstream_has_one_beginning(begins: str) -> None:
+    answer = machine()
+    early = answer.begin_early()
+    going = frame("response.in_progress", response={"id": "resp_9", "status": "in_progress", "output": []})
+    rest = answer.feed(CREATED.replace(b"response.created", f"response.{begins}".encode()) + going + DELTAS + COMPLETED)
+    types = [one.type for one in (*early, *rest)]
+    assert types[:2] == ["response.created", "response.in_progress"]
+    assert types.count("response.created") == types.count("response.in_progress") == 1
+    assert "response.queued" not in types
+    assert types[-1] == "response.completed"
+    assert early[0].document("response") == TEMPLATE
+
+
+@pytest.mark.requirement("stream.keep-alive", "stream.truncation-is-failure")
+def test_one_that_was_begun_for_it_and_breaks_off_or_does_not_stream() -> None:
+    answer = machine()
+    answer.begin_early()
+    assert [event.type for event in answer.close()] == ["response.failed"]
+    answer = machine()
+    answer.begin_early()
+    whole = json.dumps({"id": "resp_9", "object": "response", "status": "completed", "output": []}).encode()
+    assert [one.type for one in answer.whole(whole)] == ["response.completed"]
+
+
 ENDS_BADLY = {
     "an end without a response": (CREATED + frame("response.completed", response=None), "resp_9"),
     "no terminal event": (CREATED + DELTAS, "resp_9"),

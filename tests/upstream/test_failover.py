@@ -279,15 +279,17 @@ async def test_a_model_is_asked_for_at_those_of_a_group_that_have_it(tmp_path: P
 
 
 @pytest.mark.requirement("network.fair-queue", "stream.keep-alive")
-async def test_keep_alives_flow_while_a_request_waits_for_its_turn() -> None:
+@pytest.mark.parametrize("api", ["chat", "responses"])
+async def test_keep_alives_flow_while_a_request_waits_for_its_turn(api: str) -> None:
     go = asyncio.Event()
 
     async def holds(call: Call) -> None:
         async with asyncio.timeout(PATIENCE):
             await go.wait()
-        await chat("hello")(call)
+        await answer(api)(call)
 
-    async with Upstream(holds) as upstream, gateway(upstream.url, api="chat", max_concurrent=1, keepalive_seconds=0.05) as url:
+    kept = {"max_concurrent": 1, "keepalive_seconds": 0.05, "store": "memory"}
+    async with Upstream(holds) as upstream, gateway(upstream.url, api=api, **kept) as url:
         first = asyncio.create_task(ask(url, "one"))
         await upstream.arrived.wait()
         async with connect(url) as client:
@@ -300,7 +302,9 @@ async def test_keep_alives_flow_while_a_request_waits_for_its_turn() -> None:
             assert (state["running"], state["waiting"], state["limit"]) == (1, 1, 1)
             go.set()
             reply = parsed(got + await client.reader.read(-1))
-        assert reply.types[-1] == "response.completed"
+        assert (reply.types.count("response.created"), reply.types[-1]) == (1, "response.completed")
+        assert len({event["response"]["id"] for event in reply.events if "response" in event}) == 1
+        assert reply.events[-1]["response"]["output"][0]["content"][0]["text"] == "hello"
         assert (await first).types[-1] == "response.completed"
 
 

@@ -116,7 +116,7 @@ class Exchange:
 
     async def _keep_alive(self, answering: Answering, prepared: Prepared) -> None:
         """An event that only says that the stream lives; it takes no number of its own, so that what follows keeps its."""
-        event = await answering.keep_alive(begins=prepared.to.api == "chat")
+        event = await answering.keep_alive(begins=prepared.turn.may_begin)
         if event is not None:
             await self._write(event.but(sequence_number=self._numbering.last).wire())
 

@@ -121,7 +121,8 @@ class Responding:
     async def keep_alive(self, *, begins: bool) -> Event | None:
         """An event that says nothing else, to be sent without a number of its own; `begins`: whether the stream may be begun for the model."""
         if not self._begun and begins:
-            await self._out.write(self._seen(self._pipeline.feed(self._begin())))
+            self._begun = True
+            await self._out.write(self._seen(self._pipeline.feed(self.answer.begin_early())))
         elif self._begun and (event := self.answer.still_there()) is not None:
             for shown in self._pipeline.feed([event]):
                 assert isinstance(shown, Event)

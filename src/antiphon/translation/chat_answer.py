@@ -157,6 +157,8 @@ class ChatAnswer:
         """The events that may be sent before the upstream has said a word."""
         return self._builder.begin()
 
+    begin_early = begin
+
     def still_there(self) -> Event:
         """An event that says nothing but that the response goes on."""
         return self._builder.begin()[-1]

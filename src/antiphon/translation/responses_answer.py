@@ -24,6 +24,9 @@ _ENDS = {
 """A response's status → the event that it ends with."""
 
 
+_HEADS = frozenset({stream_rules.CREATED, stream_rules.QUEUED, stream_rules.IN_PROGRESS})
+
+
 class ResponsesAnswer:
     """Feed the upstream's bytes, get events; `close` when it has no more. `response` is what a failure is told with before it has begun."""
 
@@ -32,6 +35,7 @@ class ResponsesAnswer:
         self._template = response
         self._rows = tuple(rows)
         self._begun: Event | None = None
+        self._is_early = False
         self._validator = StreamValidator()
         self.ended = False
         self.failure: Failure | None = None
@@ -40,6 +44,14 @@ class ResponsesAnswer:
     def begin(self) -> list[Event]:
         """Nothing: the upstream's own first event begins the stream."""
         return []
+
+    def begin_early(self) -> list[Event]:
+        """A beginning for a client that waits for long; the upstream's own is then passed over. Only where the response's id is ours."""
+        self._is_early = True
+        events = [Event.made(name, {"response": self._template()}) for name in (stream_rules.CREATED, stream_rules.IN_PROGRESS)]
+        for event in events:
+            self._watch(event)
+        return events
 
     def feed(self, chunk: bytes) -> list[Event | Run]:
         """The events that these bytes complete."""
@@ -58,7 +70,7 @@ class ResponsesAnswer:
                 return [*events, *self.fail(failures.ended_early(f"the model server sent an event that is not JSON: {bad}"))]
             if (broken := self._broken(event)) is not None:
                 return [*events, *self.fail(broken)]
-            if not event.type:  # a keep-alive of the upstream's own; ours are events that clients know
+            if not event.type or (self._is_early and event.type in _HEADS):  # a keep-alive without words, or what was said already
                 continue
             events.append(self._told(event) if event.type == stream_rules.FAILED else event)
             if event.type not in stream_rules.DELTAS:
@@ -84,7 +96,7 @@ class ResponsesAnswer:
             return self.fail(failures.ended_early(f"the model server's response is {response.text('status')}"))
         self.ended = True
         begun = response.but(status="in_progress", output=[])
-        events = [Event.made(stream_rules.CREATED, {"response": begun})]
+        events = [] if self._is_early else [Event.made(stream_rules.CREATED, {"response": begun})]
         for index, item in enumerate(response.elements("output")):
             events += [
                 Event.made(name, {"output_index": index, "item": item}) for name in (stream_rules.ITEM_ADDED, stream_rules.ITEM_DONE)
