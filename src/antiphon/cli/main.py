@@ -16,6 +16,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "keys": ("antiphon.cli.keys", "Keys for clients: make, list, revoke."),
     "store": ("antiphon.cli.store", "What is kept: its size, pruning, taking out and in."),
     "unknown": ("antiphon.cli.unknown", "List what clients sent and this version does not know."),
+    "schema": ("antiphon.cli.schema", "The JSON Schemas of the parameters by which clients resume threads."),
     "model": ("antiphon.cli.model", "The embedded model: get its weights, see them."),
 }
 """Command → its module and its one line of help; the module has the click command under the command's name."""

@@ -123,6 +123,17 @@ def encode(what: Any) -> bytes:
     return _encoder.encode(what)
 
 
+def schemas(shapes: Iterable[Any], template: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """JSON Schemas of types, and of what they refer to; `template` is where a reference points, with `{name}`."""
+    found, components = msgspec.json.schema_components(tuple(shapes), ref_template=template)
+    return list(found), components
+
+
+def indented(what: Any) -> str:
+    """JSON for people."""
+    return msgspec.json.format(encode(what), indent=2).decode()
+
+
 def one_line(data: bytes) -> bytes:
     """JSON without raw line ends; they can only be white space between its values."""
     return data.replace(b"\r", b" ").replace(b"\n", b" ") if b"\n" in data or b"\r" in data else data
