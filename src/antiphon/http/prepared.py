@@ -102,7 +102,7 @@ class _Made(NamedTuple):
 
 async def _made(gateway: Gateway, to: Destination, caller: Caller, document: Document, *, shown: Mapping[str, Any] | None = None) -> _Made:
     """The request's turn, with the gateway's own tools open where it declares any."""
-    target, manner, view = Target(to.api, to.dialect, to.model), gateway.manner, request.view(document)
+    target, manner, view = Target(to.api, to.dialect, to.model, to.defaults), gateway.manner, request.view(document)
     hosts = None if to.api == "responses" and to.dialect.responses.verbatim else gateway.hosts
     if hosts is None:
         return _Made(Turn(document, view, target, manner, shown=shown), None)
