@@ -110,6 +110,8 @@ class Background:
                     await self._look_after()
                 except StoreFailed as failed:
                     log.LOGGER.warning("state: %s", failed)
+                except Exception:  # noqa: BLE001 - whatever it is, the gateway serves on
+                    log.LOGGER.exception("the upkeep of state broke")
                 await asyncio.sleep(HOLD_SECONDS / 3)
 
     async def stop(self) -> None:
@@ -118,9 +120,8 @@ class Background:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        if tasks:
-            with suppress(StoreFailed):
-                await self._store.still_here(Holder(self._gateway.process, 0))
+        with suppress(StoreFailed):
+            await self._store.still_here(Holder(self._gateway.process, 0))
 
     async def begin(self, prepared: Prepared, headers: Headers, body: bytes) -> Document:
         """Keeps a response that is to run, and starts it; the response as it is queued."""
@@ -136,7 +137,7 @@ class Background:
             raise
         if prepared.caller.slot is not None:
             prepared.caller.slot.outlives = True
-        self._start(prepared.identity.id, self._run(prepared, headers))
+        self._start(Taken(prepared.identity.id, prepared.caller.owner, b"", FIRST, bytes(spelled)), self._run(prepared, headers))
         return spelled
 
     async def cancel(self, owner: str, kept: Kept) -> Kept | None:
@@ -173,10 +174,20 @@ class Background:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(changed.wait(), POLL_SECONDS)
 
-    def _start(self, id: str, work: Coroutine[None, None, None]) -> None:
-        self._changed[id] = asyncio.Event()
-        task = self._tasks[id] = self._group.create_task(work)
-        task.add_done_callback(lambda _: self._over(id))
+    def _start(self, run: Taken, work: Coroutine[None, None, None]) -> None:
+        self._changed[run.id] = asyncio.Event()
+        task = self._tasks[run.id] = self._group.create_task(self._guarded(run, work))
+        task.add_done_callback(lambda _: self._over(run.id))
+
+    async def _guarded(self, run: Taken, work: Coroutine[None, None, None]) -> None:
+        """A run that breaks takes no other with it, and ends as soon as that can be kept."""
+        try:
+            await work
+        except StoreFailed as failed:
+            log.LOGGER.warning("state: %s", failed)
+            self._unended.append((run, _NOT_KEPT))
+        except Exception:  # noqa: BLE001 - as above
+            self._unended.append((run, problems.own_fault().failure))
 
     def _over(self, id: str) -> None:
         del self._tasks[id]
@@ -195,9 +206,6 @@ class Background:
                 record.failed(answering.answer.failure)
         except Lost:
             pass
-        except StoreFailed as failed:
-            log.LOGGER.warning("state: %s", failed)
-            self._unended.append((Taken(prepared.identity.id, prepared.caller.owner, b"", 0, bytes(prepared.turn.begun())), _NOT_KEPT))
         finally:
             record.write()
             if prepared.caller.slot is not None:
@@ -205,14 +213,14 @@ class Background:
             await release(self._gateway, prepared)
 
     async def _look_after(self) -> None:
-        await self._end_unended()
         await self._store.still_here(self._gateway.holder())
         for taken in await self._store.take_over(self._gateway.holder(), self._gateway.manner.now()):
             log.LOGGER.info("background response %s was left behind: %s", taken.id, "run again" if taken.next == FIRST else "ended")
             if taken.next == FIRST:
-                self._start(taken.id, self._again(taken))
+                self._start(taken, self._again(taken))
             else:
-                await self._fail(taken, _INTERRUPTED)
+                self._unended.append((taken, _INTERRUPTED))
+        await self._end_unended()
         if time.monotonic() - self._pruned > PRUNE_SECONDS:
             self._pruned = time.monotonic()
             await self._prune()
